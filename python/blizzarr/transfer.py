@@ -19,6 +19,7 @@ from blizzarr.config import config
 from blizzarr.dtypes.elements import as_elements, null_count, refuse_nulls, texts_of
 from blizzarr.errors import LimitError, OutOfBoundsError, SelectionError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
+from blizzarr.lazy_imports import is_instance
 from blizzarr.model import ChunkGrid
 from blizzarr.model.edges import NativeEdges
 from blizzarr.problems import warn
@@ -247,7 +248,7 @@ def _check_rank(shape: tuple[int, ...]) -> None:
 
 def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
-    if isinstance(value, np.ma.MaskedArray) and (count := null_count(value)):
+    if is_instance(value, "numpy.ma:MaskedArray") and (count := null_count(value)):
         raise refuse_nulls(count)
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]

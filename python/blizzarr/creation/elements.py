@@ -21,6 +21,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.elements import as_elements, check_no_mapping, null_count, refuse_nulls, texts_of
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
+from blizzarr.lazy_imports import is_instance
 from blizzarr.transfer import as_source
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
@@ -38,7 +39,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
         return data
     if dtype is None and (count := null_count(data)):
         raise refuse_nulls(count)
-    if isinstance(data, np.ma.MaskedArray) and dtype is not None:
+    if dtype is not None and is_instance(data, "numpy.ma:MaskedArray"):
         return as_elements(data, DataType.parse(dtype).numpy)
     if (texts := texts_of(data)) is not None:
         return texts

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.dtypes import optional
+from blizzarr.lazy_imports import is_instance
 
 
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -75,7 +76,8 @@ def null_count(value: Any) -> int:
     >>> null_count([1, None]), null_count(np.ma.masked_equal([1, 2, 1], 1))
     (0, 2)
     """
-    if isinstance(value, np.ma.MaskedArray):
+    # The first write of a process need not import the module: what is masked has done so.
+    if is_instance(value, "numpy.ma:MaskedArray"):
         # Fields are masked each by itself.
         return int(np.count_nonzero(np.ma.getmaskarray(value).reshape(-1).view(bool)))
     if isinstance(value, np.ndarray):

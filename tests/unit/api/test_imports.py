@@ -120,6 +120,12 @@ def test_the_first_call(action: str, tmp_path: Path) -> None:
     assert below(made, RARE) == set()
 
 
+def test_the_first_new_array() -> None:
+    """Nothing is imported that tells versions of packages, or whether elements are masked."""
+    made = modules_after("import blizzarr; blizzarr.create_array({}, shape=4, dtype='int8')[:2] = [1, 2]")
+    assert below(made, ("importlib.metadata", "numpy.ma")) == set()
+
+
 def test_no_module_takes_the_place_of_a_public_name() -> None:
     """Importing a module sets its name in the package: what users call there stays when all are imported."""
     tell = """

@@ -167,7 +167,7 @@ def test_without_numcodecs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_versions_that_numcodecs_does_not_understand(monkeypatch: pytest.MonkeyPatch, zfpy: str, said: str) -> None:
     """Its extra zfpy installs 1.0.1.post0, beside which numcodecs cannot be imported any more."""
     monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ValueError("invalid literal")))
-    monkeypatch.setattr(library, "version", lambda package: zfpy)
+    monkeypatch.setattr("importlib.metadata.version", lambda package: zfpy)
     with pytest.raises(UnknownExtensionError, match=said):
         read([{"id": "test_rows"}])
 

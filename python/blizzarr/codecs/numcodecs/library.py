@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -36,6 +35,8 @@ def module(name: str = "registry") -> Any:
 
 def _version(package: str) -> str:
     """Return the version of an installed package; empty if there is none."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
