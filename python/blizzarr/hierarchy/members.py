@@ -34,7 +34,7 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
     - `max_depth`: the number of levels to go below the members; None for all levels.
     """
     if meta.consolidated is not None:
-        members = [child for child in _entries(meta) if max_depth is None or child.name.count("/") <= max_depth]
+        members = [*_entries(meta, max_depth)]
     else:
         if max_depth != 0:
             store = listed_once(store, format_of(meta).listing_prefix(path) or "")
@@ -54,10 +54,12 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
     return sorted(members, key=lambda child: child.name.split("/"))
 
 
-def _entries(meta: GroupMeta) -> Iterator[Child]:
+def _entries(meta: GroupMeta, max_depth: int | None) -> Iterator[Child]:
     copies = meta.consolidated
     assert copies is not None
     for name in copies:
+        if max_depth is not None and name.count("/") > max_depth:
+            continue
         try:
             node, notices = copies.decode(name) if isinstance(copies, Consolidated) else (copies[name], ())
             yield Child(name, node, notices=notices)

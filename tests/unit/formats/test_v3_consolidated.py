@@ -77,6 +77,18 @@ def test_all_names_are_gone_through_once() -> None:
     assert documents.iterations == 1
 
 
+def test_only_copies_of_members_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of the nodes below them, which each group above decoded once more."""
+    decode, decoded = Consolidated.decode, list[str]()
+    monkeypatch.setattr(Consolidated, "decode", lambda self, path: decoded.append(path) or decode(self, path))
+    group = blizzarr.create_group({})
+    group.create_array("a/b/c", data=[1, 2])
+    blizzarr.consolidate_metadata(group)
+    assert [name for name, _ in blizzarr.open_group(group.store, mode="r").members()] == ["a"]
+    assert decoded == ["a"]
+    assert [name for name, _ in blizzarr.open_group(group.store, mode="r").members(max_depth=1)] == ["a", "a/b"]
+
+
 def test_groups_below_are_pickled(tmp_path: Path) -> None:
     """What lists the nodes below them was a function that cannot be."""
     group = blizzarr.create_group(tmp_path)
