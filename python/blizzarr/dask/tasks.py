@@ -10,14 +10,15 @@ from typing import Any
 import dask.multiprocessing
 from dask.base import get_scheduler
 
-from blizzarr.distributing import refuse_memory
+from blizzarr.distributing import pickled
 from blizzarr.stores import Store
 
 
 def check_tasks_share(store: Store, collection: Any) -> None:
     """Check that the tasks of a collection, if they were computed now, could write to a store.
 
-    Raise `UnsupportedOperationError` if the store is in the memory of this process, and Dask would work in others.
+    Raise `UnsupportedOperationError` if Dask would work in other processes, and the store is in the memory of this one,
+    or is a zip file, which has one writer.
 
     >>> import dask.array as da
     >>> from blizzarr.stores import MemoryStore
@@ -29,7 +30,7 @@ def check_tasks_share(store: Store, collection: Any) -> None:
     # A client whose workers are threads of this process shares some kinds of memory with them.
     address = getattr(getattr(owner, "scheduler", None), "address", "inproc:")
     if get is dask.multiprocessing.get or isinstance(owner, ProcessPoolExecutor) or not address.startswith("inproc:"):
-        refuse_memory(store, "compute with scheduler='threads', or write to a directory")
+        pickled(store, store, "compute with scheduler='threads', or write to a directory")
 
 
 def sources(collection: Any) -> Iterator[Any]:

@@ -5,4 +5,4 @@ lost is given out again, so each piece must be such that it can be repeated.
 """
 
 from blizzarr.distributing.spread import Progress, Tally, batches, check_progress, spread
-from blizzarr.distributing.workers import Workers, refuse_memory, workers_of
+from blizzarr.distributing.workers import Workers, pickled, workers_of

@@ -79,7 +79,7 @@ class Workers:
         """
         if self.in_threads:
             return partial(self._submit, as_durable_as_here(summed), work)
-        return partial(self._submit, _elsewhere, uuid4().hex, _pickled(work), Settings.here())
+        return partial(self._submit, _elsewhere, uuid4().hex, pickled(work), Settings.here())
 
     def _submit(self, function: Callable[..., R], *arguments: Any) -> Future[R]:
         try:
@@ -147,16 +147,24 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
         return
     workers = Workers(executor)
     for store in () if workers.in_threads else stores:
-        _pickled(store, store)
+        pickled(store, store)
     try:
         yield workers
     finally:
         workers.close()
 
 
-def refuse_memory(store: Store, advice: str) -> None:
-    """Raise `UnsupportedOperationError`, with the advice, if a store is in memory that other processes cannot reach."""
-    if is_in_memory(store):
+def pickled(
+    what: Store | Work[Any, Any],
+    store: Store | None = None,
+    advice: str = "leave out executor=, or use a ThreadPoolExecutor",
+) -> bytes:
+    """Return a store, or work with stores, as workers in other processes need it.
+
+    Raise `UnsupportedOperationError`, with the advice, if it cannot be pickled, or the store is in memory that other
+    processes cannot reach.
+    """
+    if store is not None and is_in_memory(store):
         theirs = innermost(getattr(getattr(store, "target", None), "store", None))
         if is_of(theirs, "icechunk"):
             advice = "give each task a fork of the icechunk session, and merge the forks: see docs/icechunk.md"
@@ -165,13 +173,6 @@ def refuse_memory(store: Store, advice: str) -> None:
             f"this process; {advice}",
             store=str(store),
         )
-
-
-def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
-    """Return a store, or work with stores, as workers in other processes need it."""
-    advice = "leave out executor=, or use a ThreadPoolExecutor"
-    if store is not None:
-        refuse_memory(store, advice)
     try:
         return pickle.dumps(what)
     except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -227,6 +228,19 @@ def test_processes_cannot_write_to_this_memory(make: Any) -> None:
     with ThreadPoolExecutor(1) as threads, dask.config.set(scheduler=threads):
         to_zarr(array + 1, target, "z", overwrite=True)
     assert blizzarr.open_array(target, path="z")[:].tolist() == [2, 2, 2, 2]
+
+
+def test_processes_cannot_write_to_a_zip_file(tmp_path: Path) -> None:
+    """It has one writer; nothing is created, and what is there stays."""
+    array = da.ones(4, chunks=2)
+    blizzarr.create_array(tmp_path / "old.zip", data=[7]).store.close()
+    with dask.config.set(scheduler="processes"):
+        for name in ("old.zip", "new.zip"):
+            with pytest.raises(UnsupportedOperationError, match=r"open for writing .*; compute with sched"):
+                to_zarr(array, tmp_path / name, overwrite=True)
+    gc.collect()
+    assert blizzarr.open_array(tmp_path / "old.zip", mode="r")[:].tolist() == [7]
+    assert [path.name for path in tmp_path.iterdir()] == ["old.zip"]
 
 
 def test_only_arrays_of_dask() -> None:
