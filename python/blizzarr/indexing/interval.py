@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 
     def contains(self, index: int) -> bool:
         """Return whether a finite index lies within."""
-        return self.lower <= index < self.upper and -INF < index < INF
+        return self.lower + (self.lower == -INF) <= index < self.upper - (self.upper == INF + 1)
 
     def covers(self, inner: tuple[int, int]) -> bool:
         """Return whether the other interval lies within; an empty one always does."""

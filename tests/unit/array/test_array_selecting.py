@@ -213,3 +213,12 @@ def test_a_handle_with_a_larger_shape_than_its_binding_is_out_of_bounds() -> Non
             touch()
     z._shape = (3,)
     assert z[:].tolist() == [0, 1, 2]
+
+
+def test_listed_indices_of_the_longest_axis() -> None:
+    """TensorStore's finite indices end at 2**62 - 2; those of arrays do not."""
+    long = blizzarr.create_array({}, shape=2**63 - 1, chunks=1000, dtype="uint8")
+    listed = np.array([2**62 - 1, -1, 2**62])
+    long.oindex[listed[:2]] = [1, 2]
+    long.vindex[listed[2:]] = [3]
+    assert long.vindex[listed].tolist() == long[listed].tolist() == [1, 2, 3]
