@@ -20,8 +20,15 @@ from blizzarr import interrupts as _interrupts
 
 _interrupts.leave_at_once()  # before the other imports, which take most of the time of a short command
 
+import ctypes as _ctypes
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+_state = _ctypes.PYFUNCTYPE(_ctypes.c_void_p)(("PyInterpreterState_Get", _ctypes.pythonapi))
+_number = _ctypes.PYFUNCTYPE(_ctypes.c_int64, _ctypes.c_void_p)(("PyInterpreterState_GetID", _ctypes.pythonapi))
+if _number(_state()) != 0:
+    # Before NumPy is loaded, which the main interpreter could not load after it.
+    raise ImportError("blizzarr, like NumPy, cannot be used in a sub-interpreter; import it in the main one")
 
 from blizzarr import _native, codecs, dtypes, errors, stores
 from blizzarr.api import (

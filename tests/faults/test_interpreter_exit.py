@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -255,6 +256,32 @@ def test_row_094_sub_interpreters_are_refused() -> None:
         """
     )
     assert facts == {"answer": "refused", "values": [0, 2, 0, 0]}
+
+
+FIRST = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+interpreters.run_string(interpreters.create(), f'''
+import sys
+sys.path[:] = {sys.path!r}
+try:
+    import blizzarr
+except ImportError as error:
+    print(error, flush=True)
+''')
+import blizzarr
+print(blizzarr.full(1, 2)[0])
+"""
+
+
+def test_row_094_a_sub_interpreter_that_comes_first() -> None:
+    """It is refused before it loads anything, so that the main interpreter can import, and ends."""
+    ended = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=60, check=False)
+    assert "cannot be used in a sub-interpreter" in ended.stdout, ended.stderr
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "2.0")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
