@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 from blizzarr.stores import MappingStore
-from blizzarr.stores.protocol import Value
+from blizzarr.stores.protocol import Replaced, Value
 
 
 class TwoAtOnce(MappingStore):
-    """A store in which the first chunks of arrays are stored only if those of two are at the same time."""
+    """A store in which first chunks and changed documents of arrays are stored only if two are at the same time."""
 
     remote = True
 
@@ -21,3 +21,8 @@ class TwoAtOnce(MappingStore):
         if key.endswith("c/0"):
             self.both.wait()
         super().set(key, value)
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
+        if expected is not None and "/" in key:
+            self.both.wait()
+        return super().replace(key, expected, value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -24,13 +25,14 @@ from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
 from blizzarr.array.empty_chunks import WithEmptyChunks
-from blizzarr.config import config
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
 from blizzarr.formats import MASKED
 from blizzarr.group import Group
+from blizzarr.hierarchy.place import any_name
 from blizzarr.problems import warn
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_small
 from blizzarr.xarray.variables import dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
@@ -138,8 +140,6 @@ class GroupStore(ZarrStore):
         - `given`: the names of variables whose encoding the user gave.
         - `writer`: what takes the elements, each with the array and the region where they belong.
         """
-        if self._mode != "r+":
-            self.set_attributes(attributes)
         # xarray takes some of the encodings away.
         copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
         self._end = self._stored_end() if self._append_dim in copies else None
@@ -153,7 +153,21 @@ class GroupStore(ZarrStore):
             )
             for name, variable in copies.items()
         }
-        self.set_variables(copies, given, writer)
+        steps = [] if self._mode == "r+" else [partial(self.set_attributes, attributes)]
+        steps.append(partial(self.set_variables, copies, given, writer))
+        each(self.zarr_group.store, lambda step: step(), steps)
+
+    def set_variables(self, variables: Mapping[Any, Variable], *arguments: Any, **options: Any) -> None:
+        """Create or lengthen arrays, as in the base class; small ones several at once if the store is far away.
+
+        Each takes some requests, one after the other. What Dask computes is only written later, whatever its size.
+        """
+        set_one = super().set_variables
+        few = {name: one for name, one in variables.items() if one.chunks is not None or is_small(one.nbytes)}
+        each(
+            self.zarr_group.store, lambda one: set_one(dict([one]), *arguments, **options), few.items(), ARRAYS_AT_ONCE
+        )
+        set_one({name: one for name, one in variables.items() if name not in few}, *arguments, **options)
 
     def finish(self) -> None:
         """Append to the coordinate what `write` has left, which takes effect as a whole."""
@@ -264,7 +278,7 @@ class GroupStore(ZarrStore):
             given["chunks"] = tuple(max(1, length) for length in given["chunks"])
         given |= self._lengths[name]
         # xarray has names of its own for what has none, and they begin as reserved ones do.
-        with config.set(reserved_names=True) if name in _OF_XARRAY else nullcontext():
+        with any_name() if name in _OF_XARRAY else nullcontext():
             try:
                 array: Array = self.zarr_group.create_array(
                     name, shape=shape, dtype=_stored_type(dtype, given), attributes=_checked(attrs), **given

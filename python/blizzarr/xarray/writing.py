@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -26,13 +27,14 @@ from xarray.conventions import encode_dataset_coordinates
 from xarray.core.utils import NDArrayMixin
 from xarray.namedarray.pycompat import is_chunked_array
 
-from blizzarr.api import consolidate_metadata, create_group, open_group
+from blizzarr.api import create_group, open_group
 from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.creation.make import choose_format, refuse_to_lose
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group, node_of
+from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import place_node
 from blizzarr.json_values import quote
 from blizzarr.keywords import what_there_is
@@ -200,7 +202,8 @@ def to_zarr(
         if consolidated is None and not has_consolidated(format_of(top_group.metadata)):
             consolidated = False
         if mode != "r+" and consolidated is not False:
-            consolidate_metadata(top_group.store, path=place.root)
+            root = top_group if place.root == place.path else open_group(place.store, mode="r+", path=place.root)
+            consolidate(root.store, root.path, root.metadata)
     if compute:
         return top
     from dask import delayed
@@ -291,8 +294,9 @@ def _place(
 
 def _opened(place: _Place, mode: Mode, zarr_format: Any) -> Group:
     """Return the group, which is created, or made anew, as the mode says."""
-    if mode == "r+" and place.there is not None:
-        return place.there
+    if place.there is not None:
+        # In other modes than "r+", it was opened for reading.
+        return Group(place.store, place.there.path, place.there.metadata)
     opening: Any = "a" if mode == "a-" else mode
     return open_group(place.store, mode=opening, path=place.path, zarr_format=zarr_format)
 
@@ -368,6 +372,10 @@ class _Rehearsed(ZarrGroup):
     scratch: Group
 
     @property
+    def store(self) -> Store:
+        return self.scratch.store
+
+    @property
     def attrs(self) -> Any:
         return self.scratch.attrs
 
@@ -394,10 +402,14 @@ class _Writer(ArrayWriter):
         super().__init__()
         self._store = store if is_remote(store) else None
         self._waiting: list[tuple[Any, Any, Any]] = []
+        self._chunked = Lock()
+        """Held while what Dask computes is added, which several threads do."""
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
-        can_wait = self._store is not None and not is_chunked_array(source)
-        if can_wait and is_small(getattr(source, "nbytes", config.copy_bytes)):
+        if is_chunked_array(source):
+            with self._chunked:
+                super().add(source, target, region)
+        elif self._store is not None and is_small(getattr(source, "nbytes", config.copy_bytes)):
             self._waiting.append((source, target, region))
         else:
             super().add(source, target, region)

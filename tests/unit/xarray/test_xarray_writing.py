@@ -461,9 +461,11 @@ def test_append_where_a_variable_is_shorter_than_the_coordinate(tmp_path: Path) 
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), whole)
 
 
-def test_small_arrays_far_away_are_written_at_the_same_time() -> None:
+def test_small_arrays_far_away_grow_and_are_written_at_the_same_time() -> None:
     """Each takes some requests, one after the other. The coordinate that grows is still the last."""
     store = TwoAtOnce()
     data = xr.Dataset({name: ("t", [1.0, 2.0]) for name in "ab"})
     to_zarr(data, store)
     xr.testing.assert_identical(xr.open_dataset(store, engine="blizzarr").load(), data)
+    to_zarr(data, store, append_dim="t")
+    xr.testing.assert_identical(xr.open_dataset(store, engine="blizzarr").load(), xr.concat([data, data], "t"))
