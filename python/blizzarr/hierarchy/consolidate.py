@@ -10,6 +10,7 @@ nothing to readers.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, NodeTypeError
@@ -20,6 +21,8 @@ from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import GroupMeta
 from blizzarr.stores import Store, check_writable
+from blizzarr.stores.conditional import try_discard, try_replace, with_version
+from blizzarr.stores.requests import is_remote
 
 _ATTEMPTS = 10
 
@@ -32,15 +35,23 @@ def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
     in the meantime. Raise `ConflictError` if others kept changing nodes below the group.
     """
     check_writable(store, path)
-    # An error in a member, or of a format without consolidated metadata, is raised before anything changes.
-    encode(meta.with_consolidated(_below(store, path, meta)), path)
-    with changing(store, path):
-        pass
+    # An error in a member, or of a format without consolidated metadata, is raised before anything changes. Far away,
+    # to take off the mark takes less time than to read all members twice.
+    encode(meta.with_consolidated({} if is_remote(store) else _below(store, path, meta)), path)
     for _ in range(_ATTEMPTS):
         with nobody_changing(store, path):
             group = _mark(store, path)
-        if group is not None and _publish(store, path, group, _below(store, path, group.meta)):
-            return
+        if group is None:
+            continue
+        try:
+            below = _below(store, path, group.meta)
+            with changing(store, path):
+                if _publish(store, path, group, below):
+                    return
+        except BlizzarrError:
+            with suppress(BlizzarrError):
+                _unmark(store, group)
+            raise
     withdraw(store, [path])
     raise ConflictError(
         f"other writers changed nodes below it {_ATTEMPTS} times in a row; try again when they are done",
@@ -57,6 +68,8 @@ class _Group(NamedTuple):
     """The documents as they are stored, with the mark."""
     key: str
     """The key of the document that makes the group."""
+    before: bytes | None
+    """The document as it was; `None` if there was none."""
 
 
 def _mark(store: Store, path: str) -> _Group | None:
@@ -70,9 +83,19 @@ def _mark(store: Store, path: str) -> _Group | None:
         )
     bare = encode(node.meta.with_consolidated(None), path)
     key = list(bare)[-1]
-    value = marked(node.documents.get(key, bare[key]), new_mark())
+    before = node.documents.get(key)
+    value = with_version(store, marked(bare[key] if before is None else before, new_mark()))
     done = put(store, node.documents, {key: value})
-    return _Group(node.meta, {**node.documents, key: value}, key) if done else None
+    return _Group(node.meta, {**node.documents, key: value}, key, before) if done else None
+
+
+def _unmark(store: Store, group: _Group) -> None:
+    """Restore the document of a group, unless somebody has changed it."""
+    value = group.documents[group.key]
+    if group.before is not None:
+        try_replace(store, group.key, value, group.before)
+    elif getattr(store, "supports_delete", True):
+        try_discard(store, group.key, value)
 
 
 def _publish(store: Store, path: str, group: _Group, below: dict[str, Node]) -> bool:

@@ -12,19 +12,27 @@ _locks = NamedLocks("changing this value")
 
 
 class Versioned(bytes):
-    """A value with its version, so that whoever replaces it on the condition that it is unchanged need not read it."""
+    """A value with its version, so that whoever replaces it on the condition that it is unchanged need not read it.
+
+    One that is yet to be stored gets its version when it is; see `with_version`.
+    """
 
     place: str
     key: str
     version: str
 
-    def __new__(cls, value: Value, place: str, key: str, version: str) -> Self:
+    def __new__(cls, value: Value, place: str = "", key: str = "", version: str = "") -> Self:
         self = super().__new__(cls, value)
         self.place, self.key, self.version = place, key, version
         return self
 
     def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
         return bytes, (bytes(self),)
+
+
+def with_version(store: Store, value: bytes) -> bytes:
+    """Return a value that gets to know its version when `replace` stores it, if the store has versions."""
+    return Versioned(value) if hasattr(store, "set_if_version") else value
 
 
 def as_bytes(value: Value) -> bytes:

@@ -269,6 +269,8 @@ class ObjectStore(BaseStore):
                 return False
             version = answer[1]
         outcome, now = self._put_if(key, value, version)
+        if isinstance(value, Versioned) and now is not None:
+            value.place, value.key, value.version = self._place, key, now
         # Whoever has made an object of these bytes: it is there, and was not before.
         is_done = outcome == "done" or (now is not None and expected is None)
         return is_done or (False if outcome == "refused" else None)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.errors import MetadataError
 from blizzarr.stores import MappingStore
+from support.faulty_server import FaultyServer, faulty_server
 
 
 class Far(MappingStore):
@@ -24,6 +27,19 @@ class Far(MappingStore):
     def get(self, key: str) -> Any:
         self.read[key] += 1
         return super().get(key)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    with faulty_server() as running:
+        yield running
+
+
+def requested(server: FaultyServer) -> list[tuple[str, str]]:
+    """The requests since the last call: methods, and keys."""
+    made = [(method, path.partition("?")[0].removeprefix("/bucket/a/")) for method, path in server.requests]
+    server.requests.clear()
+    return made
 
 
 @pytest.mark.parametrize(("zarr_format", "document"), [(2, ".zgroup"), (3, "zarr.json")])
@@ -58,3 +74,30 @@ def test_many_nodes_of_v2_are_not_asked_for_documents_of_older_formats() -> None
     store.read.clear()
     del group["x"]
     assert not [key for key in store.read if key.startswith("x/n") and key.endswith(("/meta", "/attributes.json"))]
+
+
+def test_consolidation_reads_what_is_below_a_group_once(server: FaultyServer) -> None:
+    group = blizzarr.create_group(server.store())
+    group.create_array("a", data=np.arange(4))
+    group.create_array("b", data=np.arange(4))
+    requested(server)
+    blizzarr.consolidate_metadata(group)
+    counts = Counter(requested(server))
+    assert [counts["GET", key] for key in ("/bucket", "a/zarr.json", "b/zarr.json")] == [1, 1, 1]
+    # The mark, and the metadata on the condition that the mark is still there, which need not be read for that.
+    assert (counts["PUT", "zarr.json"], counts["GET", "zarr.json"]) == (2, 2)
+    assert blizzarr.open_group(server.store()).metadata.consolidated is not None
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidation_far_away_that_fails_leaves_the_group_as_it_was(server: FaultyServer, zarr_format: Any) -> None:
+    group = blizzarr.create_group(server.store(), zarr_format=zarr_format)
+    group.create_array("a", data=np.arange(4))
+    blizzarr.consolidate_metadata(group)
+    for key in ("zarr.json", ".zarray"):
+        if f"/bucket/a/a/{key}" in server.objects:
+            server.objects[f"/bucket/a/a/{key}"] = b"{}"
+    before = dict(server.objects)
+    with pytest.raises(MetadataError):
+        blizzarr.consolidate_metadata(group)
+    assert server.objects == before
