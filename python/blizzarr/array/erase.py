@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, product
 from math import prod
 from typing import Any
@@ -29,7 +30,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import Edges
 from blizzarr.stores import Store
 from blizzarr.stores.confined import confined_directory
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import delete_many, each
 from blizzarr.transfer import Binding, read
 
 ENUMERATED = 1000
@@ -52,6 +53,7 @@ def erase_outside(
     is_still: Callable[[], bool],
     *,
     may_stay: bool = False,
+    just_read: bool = False,
 ) -> None:
     """Make the elements within the shape `reach` but outside of the shape `keep` read as the fill value.
 
@@ -60,7 +62,8 @@ def erase_outside(
 
     Where no lock excludes other programs, `is_still` is called before each change. It returns whether the array still
     has the shape that it had when this began; otherwise nothing more is erased, as somebody may have appended. It
-    raises an error if somebody has replaced the array.
+    raises an error if somebody has replaced the array. If the shape was `just_read`, it is not called before chunks are
+    deleted without a list of their keys: when they are gone, its answer would be as old as the shape is then.
     """
     grid = metadata.with_shape(tuple(map(max, keep, reach))).chunk_grid
     # Without delete, overwrite stored chunks with the fill value and skip missing ones.
@@ -102,11 +105,12 @@ def erase_outside(
         if is_locked:
             # Whoever replaces the array waits for the locks of the chunks.
             binding.handle.erase(np.array([cell for _, cell in outside], np.int64), len(keep) if outside else 0)
-        elif outside:
-            if not is_still():
-                return
-            each(chunks, chunks.delete, [key for key, _ in outside])
-        each(chunks, fill, [(key, cell) for key, cell in batch if not is_outside(cell)])
+        elif outside and not (just_read and not are_stored) and not is_still():
+            return
+        just_read = False
+        steps = [] if is_locked else [partial(delete_many, chunks, [key for key, _ in outside])]
+        steps += [partial(fill, place) for place in batch if not is_outside(place[1])]
+        each(chunks, lambda step: step(), steps)
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:

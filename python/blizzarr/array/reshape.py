@@ -37,6 +37,7 @@ from blizzarr.problems import Problems
 from blizzarr.stores import MappingStore, Store, check_writable
 from blizzarr.stores.impossible_keys import refuses_beyond
 from blizzarr.stores.native import NativeStore
+from blizzarr.stores.requests import is_remote
 from blizzarr.transfer import Binding, as_source, read, write
 
 Adopt: TypeAlias = Callable[[ArrayMeta], object]
@@ -113,7 +114,7 @@ def reshape(
         grows, shrinks = (not metadata_only and any(map(than, new, old)) for than in (operator.gt, operator.lt))
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
-            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old))
+            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), just_read=is_remote(store))
         published = _publish(store, path, metadata, old, new, node, above)
         adopt(published)
         if shrinks:

@@ -101,3 +101,29 @@ def test_consolidation_far_away_that_fails_leaves_the_group_as_it_was(server: Fa
     with pytest.raises(MetadataError):
         blizzarr.consolidate_metadata(group)
     assert server.objects == before
+
+
+def test_an_array_that_grows_looks_once_before_chunks_outside_are_removed(server: FaultyServer) -> None:
+    """No look can exclude that somebody appends before they are gone; a second one only takes longer."""
+    array = blizzarr.create_array(server.store(), data=np.arange(10), chunks=4)
+    server.objects["/bucket/a/c/3"] = server.objects["/bucket/a/c/4"] = server.objects["/bucket/a/c/0"]
+    requested(server)
+    array.resize(20)
+    made = requested(server)
+    assert [request for request in made if "zarr.json" in request] == [("GET", "zarr.json"), ("PUT", "zarr.json")]
+    assert sum(method in ("POST", "DELETE") for method, _ in made) == 1
+    assert array[:].tolist() == [*range(10), *[0] * 10]
+
+
+def test_an_array_that_shrinks_looks_again_before_chunks_are_removed(server: FaultyServer) -> None:
+    """Another program appends as soon as the array is shorter: what it stores stays."""
+    array = blizzarr.create_array(server.store(), data=np.arange(12), chunks=4)
+
+    def append(method: str, path: str) -> None:
+        shorter = server.objects["/bucket/a/zarr.json"]
+        if (method, path) == ("GET", "/bucket/a/zarr.json") and b'"shape": [4]' in shorter:
+            server.objects[path] = shorter.replace(b'"shape": [4]', b'"shape": [8]')
+
+    server.fault = append
+    array.resize(4)
+    assert blizzarr.open_array(server.store())[:].tolist() == [*range(8)]
