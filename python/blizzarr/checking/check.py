@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple, TypedDict
 
-from blizzarr.checking.chunks import verify
+from blizzarr.checking.chunks import Verified, largest_bytes, verify
 from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
@@ -15,11 +16,13 @@ from blizzarr.checking.nodes import Nodes, find_quietly, read_nodes
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
-from blizzarr.distributing import Progress, Tally, Workers
+from blizzarr.distributing import Progress, Tally, Workers, batches
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, PROGRESS, StoredNode, format_of, read_node
+from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
 from blizzarr.stores.wrapper import unwrapped
 
 
@@ -66,14 +69,34 @@ def look(
     findings += check_consolidated(nodes, path, surveyed.keys)
     findings += find_leftovers(store, surveyed, keys)
     advance = Tally(progress, sum(map(len, keys.chunks.values())))
-    for array_path, positions in keys.chunks.items():
-        if positions:
-            findings += verify(
-                store, array_path, arrays[array_path], positions, report, fast=fast, advance=advance, workers=workers
-            )
+    for verified in _verified(store, arrays, keys, fast, advance, workers):
+        report.objects += verified.objects
+        report.bytes += verified.bytes
+        report.chunks += verified.chunks
+        report.left_out += verified.left_out
+        findings += verified.findings
     report.add(findings)
     report.seconds = time.monotonic() - began
     return report, Inventory(surveyed, nodes, keys)
+
+
+def _verified(
+    store: Store, arrays: dict[str, ArrayMeta], keys: Sorted, fast: bool, advance: Tally, workers: Workers | None
+) -> Iterator[Verified]:
+    """Verify the chunks of all arrays; of small ones, several at once if the store is far away."""
+
+    def of_one(path: str, advance: Callable[[int], None] = advance) -> Verified:
+        return verify(store, path, arrays[path], keys.chunks[path], fast=fast, advance=advance, workers=workers)
+
+    there = [path for path, positions in keys.chunks.items() if positions]
+    many = is_remote(store) and workers is None
+    small = [path for path in there if many and is_small(len(keys.chunks[path]) * largest_bytes(arrays[path]))]
+    for several in batches(small, ARRAYS_AT_ONCE):
+        # Progress is reported by this thread.
+        yield from each(store, lambda path: of_one(path, lambda _: None), several)
+        advance(sum(len(keys.chunks[path]) for path in several))
+    done = {*small}
+    yield from (of_one(path) for path in there if path not in done)
 
 
 def _prefixes(store: Store, path: str) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from blizzarr.array.binding import engine_handle
 from blizzarr.checking.finding import KINDS, Finding
-from blizzarr.checking.report import Report
 from blizzarr.config import config
 from blizzarr.distributing import Workers, batches, spread
 from blizzarr.errors import (
@@ -35,63 +34,70 @@ _SECONDS: Final = 0.25
 """The approximate time between two progress reports."""
 
 
+class Verified(NamedTuple):
+    """The part of the report about some objects of an array."""
+
+    findings: list[Finding]
+    objects: int = 0
+    bytes: int = 0
+    chunks: int = 0
+    left_out: int = 0
+    followed: int = 0
+    """The number of objects with zeros behind their encoded bytes."""
+    first: BaseException | None = None
+    """The finding about the first object with such zeros."""
+
+
 def verify(
     store: Store,
     path: str,
     meta: ArrayMeta,
     positions: Sequence[tuple[int, ...]],
-    report: Report,
     *,
     fast: bool,
     advance: Callable[[int], None],
     workers: Workers | None = None,
-) -> list[Finding]:
-    """Verify the objects at these grid positions of one array, count them in `report`, and return the findings."""
-    findings: list[Finding] = []
+) -> Verified:
+    """Verify the objects at these grid positions of one array."""
     try:
         engine_handle(store, path, meta)
     except (BlizzarrError, LookupError) as error:
         message = error.reason if isinstance(error, BlizzarrError) else str(error)
         advance(len(positions))
-        return [Finding("not-supported", f"/{path}", f"chunks cannot be decoded here: {message}")]
+        found = Finding("not-supported", f"/{path}", f"chunks cannot be decoded here: {message}")
+        return Verified([found])
     # With workers, of the size of a part of a copy.
-    each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
+    each = config.copy_bytes // max(1, largest_bytes(meta))
     some = _timed(positions) if workers is None else batches(positions, max(1, min(_MOST, each)), workers)
-    followed, first = 0, None
+    total = Verified([])
     for verified in spread(workers, partial(_verified, store, path, meta, fast), some, advance):
-        report.objects += verified.objects
-        report.bytes += verified.bytes
-        report.chunks += verified.chunks
-        report.left_out += verified.left_out
-        findings += verified.findings
-        followed += verified.followed
-        first = first or verified.first
-    if first is not None:
-        findings.append(_surplus(meta, path, first, followed))
-    return findings
+        total.findings.extend(verified.findings)
+        total = Verified(
+            total.findings,
+            total.objects + verified.objects,
+            total.bytes + verified.bytes,
+            total.chunks + verified.chunks,
+            total.left_out + verified.left_out,
+            total.followed + verified.followed,
+            total.first or verified.first,
+        )
+    if total.first is not None:
+        total.findings.append(_surplus(meta, path, total.first, total.followed))
+    return total
+
+
+def largest_bytes(meta: ArrayMeta) -> int:
+    """Return the size of the largest chunk or shard, with the usual size of elements of any length."""
+    return math.prod(meta.largest) * meta.dtype.usual_bytes
 
 
 Batch: TypeAlias = Sequence[tuple[int, ...]]
 """Positions in the grid."""
 
 
-class _Verified(NamedTuple):
-    """The part of the report about a batch of objects."""
-
-    objects: int
-    bytes: int
-    chunks: int
-    left_out: int
-    findings: list[Finding]
-    followed: int
-    """The number of objects with zeros behind their encoded bytes."""
-    first: BaseException | None
-    """The finding about the first object with such zeros."""
-
-
 def _verified(
     store: Store, path: str, meta: ArrayMeta, fast: bool, batch: Batch, advance: Callable[[int], object]
-) -> _Verified:
+) -> Verified:
     # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
     handle = engine_handle(store, path, meta)
     places = np.array(batch, np.int64).reshape(len(batch), len(meta.shape))
@@ -99,7 +105,7 @@ def _verified(
     findings = [_finding(meta, path, error) for error in errors]
     findings += [_sharing(path, meta, tuple(chunk), times) for chunk, times in shared]
     advance(len(batch))
-    return _Verified(objects, size, chunks, left_out, findings, followed, first)
+    return Verified(findings, objects, size, chunks, left_out, followed, first)
 
 
 def _timed(positions: Batch) -> Iterator[Batch]:

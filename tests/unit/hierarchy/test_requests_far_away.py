@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,21 @@ def test_an_array_that_shrinks_looks_again_before_chunks_are_removed(server: Fau
     server.fault = append
     array.resize(4)
     assert blizzarr.open_array(server.store())[:].tolist() == [*range(8)]
+
+
+def test_small_arrays_are_checked_several_at_once(server: FaultyServer) -> None:
+    group = blizzarr.create_group(server.store())
+    for name in "abc":
+        group.create_array(name, data=np.arange(4))
+    together, seen, tags = Barrier(3, timeout=1), list[tuple[int, int | None]](), server.tags
+
+    def wait(value: bytes) -> str | None:
+        if not value.startswith(b"{"):
+            together.wait()
+        return tags(value)
+
+    server.tags = wait
+    report = blizzarr.check(server.store(), progress=lambda done, of: seen.append((done, of)))
+    assert report.clean
+    assert (report.arrays, report.objects, report.chunks) == (3, 3, 3)
+    assert seen == [(0, 3), (3, 3)]
