@@ -221,6 +221,6 @@ class Attributes(MutableMapping[str, Any]):
             return stored.with_attributes(change(dict(stored.attributes)))
 
         since = node._adoptions
-        if not node._adopt(revise(node.store, node.path, changed), since):
+        if not node._adopt(revise(node.store, node.path, changed, opened=node.metadata), since):
             # Another thread has changed what this handle shows, and nothing says who was first.
             node.refresh()

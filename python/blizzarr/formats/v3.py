@@ -8,6 +8,7 @@ Decoded documents are remembered; see `RememberedNodes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
@@ -20,6 +21,7 @@ from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import reserved
 from blizzarr.problems import Notice, Problems
+from blizzarr.stores.conditional import Versioned
 
 _DOCUMENT: Final = "zarr.json"
 
@@ -50,6 +52,8 @@ class V3Format(SiblingDocuments):
         if raw is None:
             return None
         meta = _remember((raw if type(raw) is bytes else bytes(raw),), prefix, notices)
+        if type(raw) is Versioned and meta is not None and meta.source is not None:
+            meta = replace(meta, source=Stored(meta.source, {_DOCUMENT: raw}))
         if isinstance(meta, GroupMeta) and isinstance(meta.consolidated, Consolidated):
             # The one that is remembered has no prefix, and its nodes would be those of all.
             return meta.with_consolidated(meta.consolidated.of_document(prefix + _DOCUMENT))

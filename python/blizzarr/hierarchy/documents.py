@@ -6,12 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, UnknownOutcomeError
-from blizzarr.formats import StoredNode, encode, find_again, find_implied, find_many, unmarked
+from blizzarr.formats import (
+    StoredNode,
+    document_keys,
+    encode,
+    find_again,
+    find_implied,
+    find_many,
+    made_of,
+    unmarked,
+)
+from blizzarr.formats.document import Stored
 from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Replaced, Store, check_writable
-from blizzarr.stores.conditional import try_discard, try_replace
+from blizzarr.stores.conditional import Versioned, try_discard, try_replace, with_version
 from blizzarr.stores.requests import is_remote
 
 Node: TypeAlias = ArrayMeta | GroupMeta
@@ -38,6 +48,7 @@ def revise(
     known: StoredNode | None = None,
     above: NodesAbove | None = None,
     *,
+    opened: Node | None = None,
     repeatable: bool = True,
 ) -> N:
     """Change a node's metadata as it is stored now, not as it was when the node was opened.
@@ -54,6 +65,8 @@ def revise(
       nothing changes.
     - `known`, `above`: the node, and the nodes above it, as they were just read, to save reading them if they have not
       changed since.
+    - `opened`: the node as its handle knows it. If that says which version of the document it is, and no group is above
+      it, nothing is read at first: the store refuses the change if there is another version by now.
     - `repeatable`: whether the change may be taken for made if the documents that it leads to are stored, whoever
       stored them.
 
@@ -61,6 +74,11 @@ def revise(
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None
+    # A change that fails, or changes nothing, says nothing before the node was read.
+    unread = False
+    if known is None and opened is not None and not path and is_remote(store):
+        known = _versioned(store, path, opened)
+        unread = known is not None
     if known is None and is_remote(store):
         # Far away, the node is read together with the groups above it.
         here, *above = find_many(store, [path, *ancestors(path)])
@@ -77,6 +95,9 @@ def revise(
             try:
                 changed = change(node.meta)  # type: ignore[arg-type]  # `change` raises for another kind of node
             except (ConflictError, KeyError) as error:
+                if unread:
+                    unread = False
+                    continue
                 if doubtful is not None:
                     if repeatable and node.documents == doubtful[0]:
                         return doubtful[1]
@@ -87,9 +108,15 @@ def revise(
             if isinstance(changed, GroupMeta) and changed.consolidated is None:
                 # Consolidated metadata that is being made has a copy of the group's own attributes.
                 new = {key: unmarked(value) for key, value in new.items()}
+            if unread and new == node.documents:
+                unread = False
+                continue
+            unread = False
+            new = {key: with_version(store, value) for key, value in new.items()}
             done = put(store, node.documents, new)
             if done and discard(store, node.documents, new):
-                return changed
+                # What knows its version need not be read before the next change.
+                return made_of(new, changed, path) if Versioned in map(type, new.values()) else changed
             if done is None:
                 doubtful = new, changed
     if doubtful is not None:
@@ -97,6 +124,17 @@ def revise(
     raise ConflictError(
         f"other writers changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
     )
+
+
+def _versioned(store: Store, path: str, meta: Node) -> StoredNode | None:
+    """Return a node as it was read or stored, if it has a single document whose version is known."""
+    keys = document_keys(path, meta)
+    raw = meta.source.raw if isinstance(meta.source, Stored) else {}
+    documents = {key: value for key in keys if (value := raw.get(key.rpartition("/")[2])) is not None}
+    if len(keys) != 1 or not all(type(value) is Versioned and value.version for value in documents.values()):
+        return None
+    node = find_many(store, [path], known=documents)[0]
+    return node if isinstance(node, StoredNode) else None
 
 
 def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> Replaced:

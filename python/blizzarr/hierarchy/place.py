@@ -34,6 +34,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Store, check_writable
+from blizzarr.stores.conditional import with_version
 from blizzarr.stores.requests import each
 
 N = TypeVar("N", bound=Node)
@@ -124,7 +125,7 @@ def place_node(
     new: dict[str, dict[str, bytes]] = {
         group: encode(GroupMeta(format=meta.format), group) for group in form.groups_above(path) if group in missing
     }
-    new[path] = encode(meta, path)
+    new[path] = {key: with_version(store, value) for key, value in encode(meta, path).items()}
     stored = made_of(new[path], meta, path)
     with changing(store, path, nodes_above) as after:
         if taken is not None:

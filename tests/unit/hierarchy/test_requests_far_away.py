@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from threading import Barrier
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import MetadataError
+from blizzarr.errors import ConflictError, MetadataError, NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores import MappingStore
 from support.faulty_server import FaultyServer, faulty_server
 
@@ -146,3 +147,61 @@ def test_small_arrays_are_checked_several_at_once(server: FaultyServer) -> None:
     assert report.clean
     assert (report.arrays, report.objects, report.chunks) == (3, 3, 3)
     assert seen == [(0, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("create", [blizzarr.create_group, partial(blizzarr.create_array, data=np.arange(4))])
+def test_attributes_of_a_root_change_with_one_request(server: FaultyServer, create: Any) -> None:
+    node = create(server.store())
+    for number in range(3):
+        handle = node if number < 2 else blizzarr.open(server.store(), mode="r+")
+        requested(server)
+        handle.attrs["x"] = number
+        assert requested(server) == [("PUT", "zarr.json")]
+    if isinstance(handle, blizzarr.Array):
+        # Its document is compared before something is written, and need not be decoded for that.
+        handle[...] = 5
+        assert requested(server) == [("GET", "zarr.json"), ("PUT", "c/0")]
+
+
+def test_changes_of_attributes_apply_to_what_is_stored_by_then(server: FaultyServer) -> None:
+    """Whatever a handle knows: another program has changed the document since."""
+    one = blizzarr.create_array(server.store(), data=np.arange(4), attributes={"here": 0})
+    other = blizzarr.open_array(server.store(), mode="r+")
+    other.attrs.update(x=1, here=1)
+    one.attrs["y"] = 2
+    assert one.attrs == {"here": 1, "x": 1, "y": 2}
+    other.attrs["x"] = 3
+    # This handle has these values already.
+    one.attrs["x"] = 1
+    assert blizzarr.open_array(server.store()).attrs == {"here": 1, "x": 1, "y": 2}
+    other.refresh()
+    del one.attrs["here"]
+    with pytest.raises(KeyError):
+        del other.attrs["here"]
+    assert other.attrs.pop("here", None) is None
+    other.resize(6)
+    one.attrs["z"] = 4
+    assert one.shape == (6,)
+    document = "/bucket/a/zarr.json"
+    server.objects[document] = server.objects[document].replace(
+        b'"shape"', b'"odd": {"must_understand": false}, "shape"'
+    )
+    one.attrs["z"] = 5
+    assert b'"odd"' in server.objects[document]
+    del server.objects[document]
+    with pytest.raises(NodeNotFoundError):
+        one.attrs["z"] = 6
+    blizzarr.create_array(server.store(), data=np.arange(4.0), overwrite=True)
+    with pytest.raises(ConflictError, match="somebody has replaced the array"):
+        one.attrs["z"] = 6
+
+
+def test_a_server_that_ignores_conditions_is_still_found_out(server: FaultyServer) -> None:
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, data=np.arange(4))
+    server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in values.items()})
+    server.conditions = set()
+    array = blizzarr.open_array(server.store(), mode="r+")
+    with pytest.raises(UnsupportedOperationError, match="ignores conditions"):
+        array.attrs["x"] = 1
+    assert server.objects["/bucket/a/zarr.json"] == values["zarr.json"]
