@@ -41,6 +41,7 @@ WITHOUT = {
     "open_table.py": "an extension of another package, which the text names",
     "stores/local.py": "the root itself, which the text names",
     "stores/urls.py": "the file that would be the store, which the text names",
+    "stores/ocdbt/encoding.py": "the store says which file",
     # Whoever has made the request says of which key.
     "stores/threads.py": "any request of an operation that is given up",
 }

@@ -227,7 +227,7 @@ class StoredArrayDriver(Driver):
             return set()
         # Equal for all handles of the array.
         store = unwrapped(self._array.store)
-        identity = getattr(store, "root", None) or id(store), self._array.path
+        identity = str(store) if isinstance(store, LocalStore) else id(store), self._array.path
         return {(identity, position) for position in product(*ranges)}
 
     def _staged(self) -> Staged:

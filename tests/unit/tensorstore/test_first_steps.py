@@ -119,7 +119,7 @@ def test_what_is_said_wrongly(call: str, text: str) -> None:
         ({"driver": "zar", "kvstore": "memory://"}, '; did you mean "zarr"? There are "zarr3", "zarr", "n5", '),
         ({"driver": "Zarr3", "kvstore": "memory://"}, '; did you mean "zarr3"? There are '),
         ({"driver": "tiles", "kvstore": "memory://"}, '; there are "zarr3", "zarr", "n5", '),
-        ("file:///x|zar3", '; did you mean "zarr3"? There are "zip", "zarr3", '),
+        ("file:///x|zar3", '; did you mean "zarr3"? There are "zip", "ocdbt", "zarr3", '),
         ("fil:///x", '; did you mean "file"? There are "memory", "file", '),
     ],
 )
