@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr import _native
 from blizzarr.errors import ArchiveError, BlizzarrError, NodeNotFoundError, ReadOnlyError, StoreError
 from blizzarr.stores import LocalStore, MemoryStore, OcdbtStore
 
@@ -169,10 +171,6 @@ def test_damage_is_an_error_or_changes_values_only(config: dict[str, Any], tmp_p
 @pytest.mark.parametrize("change", ["missing", "another kind", "wrong numbers"])
 def test_hostile_nodes(change: str, tmp_path: Path) -> None:
     """With checksums that are right."""
-    import struct
-
-    from blizzarr import _native
-
     writer = database(tmp_path, compression=None, max_inline_value_bytes=0)
     writer["a/b"] = b"value"
     (node,) = (path for path in files_of(tmp_path) if path.read_bytes()[5:].find(bytes.fromhex("0cdb20de")) >= 0)
@@ -198,3 +196,60 @@ def test_hostile_nodes(change: str, tmp_path: Path) -> None:
                 continue
             assert change == "wrong numbers"
             assert len(store.list()) <= 1
+
+
+def numbers(*values: int) -> bytes:
+    """Numbers as they are stored, in 7 bits of each byte."""
+    return b"".join(
+        bytes([value >> shift & 127 | (value >> shift > 127) << 7 for shift in range(0, max(value.bit_length(), 1), 7)])
+        for value in values
+    )
+
+
+def checked(magic: int, body: bytes) -> bytes:
+    whole = struct.pack(">I", magic) + struct.pack("<Q", len(body) + 18) + b"\0\0" + body
+    return whole + struct.pack("<I", _native.crc32c(whole))
+
+
+def of_nodes(*nodes: bytes) -> MemoryStore:
+    """A database of nodes in one file, of which the last is the root."""
+    store, data = MemoryStore(), b"".join(nodes)
+    root = numbers(0, len(data) - len(nodes[-1]), len(nodes[-1]))
+    versions = numbers(1, 1) + bytes([len(nodes) - 1]) + root + numbers(1, 1, 1) + bytes(8)
+    store.set("manifest.ocdbt", checked(0x0CDB3A2A, bytes(16) + numbers(0, 0, 0) + bytes(2) + FILES + versions + b"\0"))
+    store.set("d", data)
+    return store
+
+
+FILES = numbers(1, 1, 0) + b"d"
+
+
+def inner(height: int, common: int, start: int, length: int) -> bytes:
+    """A node with two keys, "a" and "b", which refer to one node below."""
+    keys = numbers(2, 0, 1, 1, common, common) + b"ab"
+    places = numbers(0, 0, start, start, length, length) + numbers(1, 1, 1, 1, 1, 1)
+    return checked(0x0CDB20DE, bytes([height]) + FILES + keys + places)
+
+
+def test_numbers_that_no_writer_stores_are_errors() -> None:
+    """With checksums that are right: references beyond all files, tables of any length, and nodes that are shared."""
+    for start, length in ((2**63, 1), (2**63 - 2, 3), (0, 2**63), (2**64 - 1, 2**64 - 1), (2**69, 1)):
+        store = OcdbtStore(
+            of_nodes(checked(0x0CDB20DE, b"\0" + FILES + numbers(1, 1) + b"a" + numbers(length, 1, 0, start)))
+        )
+        with pytest.raises(ArchiveError, match="a reference to byte"):
+            store.get("a")
+        with pytest.raises(ArchiveError, match="a reference to byte"):
+            store.get_ranges("a", [(0, 1)])
+    with pytest.raises(ArchiveError, match="at most 1,048,576 entries"):
+        OcdbtStore(of_nodes(checked(0x0CDB20DE, b"\0" + FILES + numbers(2**20 + 1) + bytes(1 << 22))))
+    leaf = checked(0x0CDB20DE, b"\0" + FILES + numbers(1, 1) + b"a" + numbers(0, 0))
+    with pytest.raises(ArchiveError, match="as many common bytes"):
+        OcdbtStore(of_nodes(leaf, inner(1, 2, 0, len(leaf))))
+    nodes = [leaf]
+    for height in range(1, 40):
+        nodes.append(inner(height, 1, sum(map(len, nodes[:-1])), len(nodes[-1])))
+    store = OcdbtStore(of_nodes(*nodes))
+    assert store.get("ab" * 19 + "aa") == b""
+    with pytest.raises(ArchiveError, match="two references to one node"):
+        store.list()

@@ -19,6 +19,8 @@ _LENGTH: Final = struct.Struct("<Q")
 _CHECKSUM: Final = struct.Struct("<I")
 _LIMIT: Final = 1 << 28
 """The most bytes that a manifest or node may take up in memory."""
+_MOST: Final = 1 << 20
+"""The most entries of a table, which is TensorStore's limit: a few compressed bytes may stand for very many."""
 _MISSING: Final = 2**64 - 1
 """The offset and length of the root of a tree without keys."""
 
@@ -124,6 +126,13 @@ class Body:
             shift += 7
         raise self._cut_short()
 
+    def count(self) -> int:
+        """Return the number of entries of a table."""
+        count = self.number()
+        if count > _MOST:
+            raise ArchiveError(f"expected a table of at most {_MOST:,} entries, found {count:,}")
+        return count
+
     def numbers(self, count: int) -> list[int]:
         """Return so many numbers."""
         # Each takes a byte at least, so a wrong count is noticed before it takes up memory.
@@ -169,7 +178,7 @@ class Body:
 
     def files(self, above: str) -> list[DataFile]:
         """Return the table of data files; `above` is the directory that applies to all of them."""
-        paths, (bases,) = self.texts(self.number(), extra=1)
+        paths, (bases,) = self.texts(self.count(), extra=1)
         return [
             DataFile(above + _text(path[:base]), _text(path[base:])) for path, base in zip(paths, bases, strict=True)
         ]
@@ -222,7 +231,7 @@ def versions(data: bytes, above: str, height: int) -> Versions:
 
 
 def _versions(body: Body, files: list[DataFile]) -> list[Version]:
-    count = body.number()
+    count = body.count()
     numbers, heights, roots = body.numbers(count), body.take(count), body.places(files, count)
     for _ in range(3):
         body.numbers(count)
@@ -231,7 +240,7 @@ def _versions(body: Body, files: list[DataFile]) -> list[Version]:
 
 
 def _older(body: Body, files: list[DataFile], height: int | None) -> list[tuple[int, int, Place]]:
-    count = body.number()
+    count = body.count()
     numbers, places = body.numbers(count), body.places(files, count)
     body.numbers(count)
     body.take(8 * count)
@@ -245,11 +254,13 @@ def node(data: bytes, above: str, height: int) -> Leaf | Inner:
     there = body.take(1)[0]
     if there != height:
         raise ArchiveError(f"expected a node {height} levels above the leaves, found {there}")
-    files, count = body.files(above), body.number()
+    files, count = body.files(above), body.count()
     keys, columns = body.texts(count, extra=1 if height else 0)
     if not keys or any(one >= other for one, other in pairwise(keys)):
         raise ArchiveError("expected sorted keys")
     if height:
+        if any(common > len(key) for key, common in zip(keys, columns[0], strict=True)):
+            raise ArchiveError("expected at most as many common bytes as the key has")
         places = body.places(files, count)
         for _ in range(3):
             body.numbers(count)

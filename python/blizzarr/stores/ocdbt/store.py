@@ -189,7 +189,11 @@ class OcdbtStore(BaseStore):
         """Return all keys that begin with a prefix, in their order. Nodes of one level are read at once."""
         level = [] if self._version.root.is_missing else [(b"", self._version.root)]
         for height in range(self._version.height, -1, -1):
-            nodes = each(self._base, partial(self._node, height=height), [place for _, place in level])
+            places = [place for _, place in level]
+            if len({(place.file.base + place.file.rest, place.start) for place in places}) < len(places):
+                # Otherwise a node whose children are one node would double the keys with each level.
+                raise ArchiveError("found two references to one node", store=str(self))
+            nodes = each(self._base, partial(self._node, height=height), places)
             pairs = [(above, there) for (above, _), there in zip(level, nodes, strict=True)]
             level = [child for above, there in pairs for child in _children(there, above, prefix)]
         for above, leaf in pairs:
@@ -210,8 +214,12 @@ class OcdbtStore(BaseStore):
 
     def _stored(self, place: Place, ranges: Sequence[ByteRange]) -> builtins.list[Value]:
         """Return parts of the bytes at a place."""
-        bounds = [resolve_range(start, length, place.length) for start, length in ranges]
         key = check_key(self._prefix + place.file.base + place.file.rest)
+        if place.start + place.length >= 1 << 63:
+            raise ArchiveError(
+                f"expected bytes of a file, found a reference to byte {place.start}", key=key, store=str(self._base)
+            )
+        bounds = [resolve_range(start, length, place.length) for start, length in ranges]
         parts = self._base.get_ranges(key, [(place.start + begin, end - begin) for begin, end in bounds])
         if parts is None:
             raise ArchiveError("the file is missing", key=key, store=str(self._base))
