@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
+import cloudpickle
 import dask.multiprocessing
 from dask.base import get_scheduler
 
@@ -30,7 +31,8 @@ def check_tasks_share(store: Store, collection: Any) -> None:
     # A client whose workers are threads of this process shares some kinds of memory with them.
     address = getattr(getattr(owner, "scheduler", None), "address", "inproc:")
     if get is dask.multiprocessing.get or isinstance(owner, ProcessPoolExecutor) or not address.startswith("inproc:"):
-        pickled(store, store, "compute with scheduler='threads', or write to a directory")
+        # As Dask does, so that stores of classes that are local to a function pass.
+        pickled(store, store, "compute with scheduler='threads', or write to a directory", cloudpickle.dumps)
 
 
 def sources(collection: Any) -> Iterator[Any]:

@@ -158,6 +158,7 @@ def pickled(
     what: Store | Work[Any, Any],
     store: Store | None = None,
     advice: str = "leave out executor=, or use a ThreadPoolExecutor",
+    dumps: Callable[[Any], bytes] = pickle.dumps,
 ) -> bytes:
     """Return a store, or work with stores, as workers in other processes need it.
 
@@ -174,7 +175,7 @@ def pickled(
             store=str(store),
         )
     try:
-        return pickle.dumps(what)
+        return dumps(what)
     except Exception as error:
         raise UnsupportedOperationError(
             f"expected data that workers in other processes can open, found some that cannot be pickled: {error}; "

@@ -20,7 +20,7 @@ import blizzarr
 from blizzarr.dask import from_zarr, to_zarr
 from blizzarr.dask.writing import _aligned
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError, UnsupportedOperationError
-from blizzarr.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore
+from blizzarr.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore, StoreWrapper
 from support.object_servers import OPTIONS, new_bucket, s3_server
 
 VALUES = np.arange(31 * 17).reshape(31, 17)
@@ -241,6 +241,17 @@ def test_processes_cannot_write_to_a_zip_file(tmp_path: Path) -> None:
     gc.collect()
     assert blizzarr.open_array(tmp_path / "old.zip", mode="r")[:].tolist() == [7]
     assert [path.name for path in tmp_path.iterdir()] == ["old.zip"]
+
+
+def test_processes_write_to_a_store_of_a_local_class(tmp_path: Path) -> None:
+    """Dask can pickle it, though `pickle` cannot."""
+
+    class Mine(StoreWrapper):
+        pass
+
+    with dask.config.set(scheduler="processes"):
+        to_zarr(da.ones(4, chunks=2), Mine(LocalStore(tmp_path / "z")))
+    assert blizzarr.open_array(tmp_path / "z")[:].tolist() == [1, 1, 1, 1]
 
 
 def test_only_arrays_of_dask() -> None:
