@@ -216,22 +216,29 @@ _ZIP = KvDriver(
 
 # Databases of OCDBT, in a directory of another store.
 
-_VERSION = re.compile(r"@v(\d+)(?:/|\Z)")
+_VERSION = re.compile(r"@v([0-9]{1,20})(?:/|\Z)")
+_version = as_integer(1, 2**64 - 1)
 
 
 def _ocdbt_url(url: Url) -> KvNode:
-    path = decoded(url.path)
-    version = _VERSION.match(path)
-    if version is None and path.startswith("@"):
-        raise SpecError(f"expected a version like '@v5', found {quote(path.partition('/')[0])}")
-    return KvNode("ocdbt", path[version.end() :], {"version": int(version[1])}) if version else KvNode("ocdbt", path)
+    # Before decoding: a path that begins with "@" has "%40" there.
+    version = _VERSION.match(url.path)
+    if version is None and url.path.startswith("@"):
+        raise SpecError(f"expected a version like '@v5', found {quote(url.path.partition('/')[0])}")
+    path = decoded(url.path[version.end() if version else 0 :])
+    return KvNode("ocdbt", path, {"version": _version(int(version[1]))} if version else {})
 
 
 def _to_ocdbt_url(node: KvNode) -> str:
     if node.manifest is not None:
         raise SpecError("OCDBT URL syntax not supported with separate manifest kvstore")
     version = node.options.get("version")
-    return f"ocdbt:{'' if version is None else f'@v{version}/'}{encoded(node.path)}"
+    return f"ocdbt:{'' if version is None else f'@v{version}/'}{encoded(node.path).replace('@', '%40')}"
+
+
+def _in_directories(node: KvNode) -> KvNode:
+    base, manifest = (other and other.directory() for other in (node.base, node.manifest))
+    return node.altered(base=base, manifest=manifest)
 
 
 _OCDBT = KvDriver(
@@ -240,7 +247,7 @@ _OCDBT = KvDriver(
     _ocdbt_url,
     _to_ocdbt_url,
     {
-        "version": Option(as_integer(1, 2**64 - 1), None, optional=True),
+        "version": Option(_version, None, optional=True),
         # What follows is for writers.
         "config": Option(lambda value: dict(Members(value).left), {}),
         "assume_config": Option(as_bool, False),
@@ -250,6 +257,7 @@ _OCDBT = KvDriver(
     },
     ("cache_pool", "data_copy_concurrency"),
     is_adapter=True,
+    normalize=_in_directories,
 )
 
 
