@@ -129,11 +129,10 @@ def revise(
 def _versioned(store: Store, path: str, meta: Node) -> StoredNode | None:
     """Return a node as it was read or stored, if it has a single document whose version is known."""
     keys = document_keys(path, meta)
-    raw = meta.source.raw if isinstance(meta.source, Stored) else {}
-    documents = {key: value for key in keys if (value := raw.get(key.rpartition("/")[2])) is not None}
-    if len(keys) != 1 or not all(type(value) is Versioned and value.version for value in documents.values()):
+    raw = meta.source.raw.get(keys[0].rpartition("/")[2]) if isinstance(meta.source, Stored) else None
+    if len(keys) != 1 or type(raw) is not Versioned or not raw.version:
         return None
-    node = find_many(store, [path], known=documents)[0]
+    node = find_many(store, [path], known={keys[0]: raw})[0]
     return node if isinstance(node, StoredNode) else None
 
 

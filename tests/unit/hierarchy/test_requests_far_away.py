@@ -163,6 +163,17 @@ def test_attributes_of_a_root_change_with_one_request(server: FaultyServer, crea
         assert requested(server) == [("GET", "zarr.json"), ("PUT", "c/0")]
 
 
+def test_attributes_of_a_group_without_a_document_take_no_more_requests(server: FaultyServer) -> None:
+    """Nothing can be known of its version, so the document is not asked for just to know that."""
+    blizzarr.create_array(server.store(), name="x", data=np.arange(4))
+    del server.objects["/bucket/a/zarr.json"]
+    with pytest.warns(UserWarning, match="no document says that / in"):
+        group = blizzarr.open_group(server.store(), mode="r+")
+    requested(server)
+    group.attrs["x"] = 1
+    assert Counter(requested(server))["GET", "zarr.json"] == 4
+
+
 def test_changes_of_attributes_apply_to_what_is_stored_by_then(server: FaultyServer) -> None:
     """Whatever a handle knows: another program has changed the document since."""
     one = blizzarr.create_array(server.store(), data=np.arange(4), attributes={"here": 0})
