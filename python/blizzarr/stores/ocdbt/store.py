@@ -25,6 +25,8 @@ MANIFEST: Final = "manifest.ocdbt"
 _NUMBERED: Final = re.compile(r"manifest\.([0-9a-f]{16})")
 _NODES: Final = 64
 """The number of nodes that are kept in memory."""
+_MOST = 1 << 18
+"""The most nodes of one level that are listed."""
 
 
 class OcdbtStore(BaseStore):
@@ -189,11 +191,12 @@ class OcdbtStore(BaseStore):
         """Return all keys that begin with a prefix, in their order. Nodes of one level are read at once."""
         level = [] if self._version.root.is_missing else [(b"", self._version.root)]
         for height in range(self._version.height, -1, -1):
-            places = [place for _, place in level]
-            if len({(place.file.base + place.file.rest, place.start) for place in places}) < len(places):
-                # Otherwise a node whose children are one node would double the keys with each level.
-                raise ArchiveError("found two references to one node", store=str(self))
-            nodes = each(self._base, partial(self._node, height=height), places)
+            if len(level) > _MOST:
+                # Nodes may be shared, and a few that are, in each level, would stand for more than there is memory for.
+                raise ArchiveError(
+                    f"expected at most {_MOST:,} nodes of one level, found {len(level):,}", store=str(self)
+                )
+            nodes = each(self._base, partial(self._node, height=height), [place for _, place in level])
             pairs = [(above, there) for (above, _), there in zip(level, nodes, strict=True)]
             level = [child for above, there in pairs for child in _children(there, above, prefix)]
         for above, leaf in pairs:
