@@ -15,6 +15,7 @@ import blizzarr
 from blizzarr import _native
 from blizzarr.errors import ArchiveError, BlizzarrError, NodeNotFoundError, ReadOnlyError, StoreError
 from blizzarr.stores import LocalStore, MemoryStore, OcdbtStore
+from blizzarr.stores.protocol import Listing
 
 ts: Any = pytest.importorskip("tensorstore")
 
@@ -166,6 +167,25 @@ def test_damage_is_an_error_or_changes_values_only(config: dict[str, Any], tmp_p
         file.write_bytes(data)
     assert len(errors) > 10
     assert all(error.key and error.store for error in errors)
+
+
+def test_an_old_version_while_the_manifests_that_have_it_are_deleted(tmp_path: Path) -> None:
+    """With each commit, a writer deletes the manifest of 128 commits before."""
+    writer = database(tmp_path, manifest_kind="numbered", version_tree_arity_log2=1)
+    for number in range(130):
+        writer["a"] = b"%d" % number
+
+    class Overtaken(LocalStore):
+        commits = 2
+
+        def list_dir(self, prefix: str = "") -> Listing:
+            listed = super().list_dir(prefix)
+            for _ in range(self.commits):
+                writer["a"] = b"new"
+            self.commits -= self.commits > 0
+            return listed
+
+    assert bytes(OcdbtStore(Overtaken(tmp_path), version=2).get("a") or b"") == b"0"
 
 
 @pytest.mark.parametrize("change", ["missing", "another kind", "wrong numbers"])

@@ -145,16 +145,21 @@ class OcdbtStore(BaseStore):
     def _find_version(self, number: int | None) -> Version:
         store, path = self._manifest
         prefix = f"{path}/" if path else ""
-        known = _decoded(store, prefix + MANIFEST)
-        if known is None:
+        known, missed = _decoded(store, prefix + MANIFEST, store.get(prefix + MANIFEST)), ""
+        while known is None:
             names = (key[len(prefix) :] for key in store.list_dir(prefix).keys)
             numbered = sorted(name for name in names if _NUMBERED.fullmatch(name))
             if number is not None:
                 # The first one that is not too early: those before it were deleted, or will be.
                 numbered = [name for name in numbered if int(name[-16:], 16) >= number][:1]
-            known = _decoded(store, prefix + numbered[-1]) if numbered else None
-            if known is None:
+            if not numbered:
                 raise self._lacks(number)
+            data = store.get(prefix + numbered[-1])
+            if data is None and numbered[-1] != missed:
+                # Writers delete old ones: it is gone since it was listed, and there is a later one.
+                missed = numbered[-1]
+            else:
+                known = _decoded(store, prefix + numbered[-1], data)
         if number is None:
             return known.versions[-1]
         while not (named := [version for version in known.versions if version.number == number]):
@@ -261,8 +266,7 @@ def _named(key: str, store: object) -> Iterator[None]:
         raise
 
 
-def _decoded(store: Store, key: str) -> Versions | None:
-    data = store.get(key)
+def _decoded(store: Store, key: str, data: Value | None) -> Versions | None:
     if data is None:
         reason = "expected a database of OCDBT, found no such file"
         raise StoreError(reason, key=key, store=str(store), direction="read")
