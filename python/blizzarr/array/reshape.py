@@ -7,7 +7,7 @@ Readers only see what is within the shape in the document, which is replaced ato
   growth erases them.
 - *Appending* first writes the new elements outside of the array, then publishes the new shape. Where no lock excludes
   other programs, but the document is replaced only if it is unchanged (object stores), it is the other way round: what
-  is outside of the array belongs to nobody there.
+  is outside of the array belongs to nobody there. A caller that knows that nobody else appends has the first order.
 """
 
 from __future__ import annotations
@@ -133,12 +133,13 @@ def append(
     at: int | None = None,
     *,
     adopt: AdoptLonger | None = None,
+    alone: bool = False,
 ) -> ArrayMeta:
     """Write elements at the end of `axis`, as it is stored now, and make the array that much longer.
 
     With `at`, they must begin there: if the array ends with these elements already, it is left as it is; in object
     stores, fill values at their places are what an interrupted append left, and are replaced. `adopt` is as for
-    `reshape`.
+    `reshape`. `alone`: nobody else appends, so object stores need not grow the array first.
 
     Raise `ValueError` if there is no such axis, or the shape of the data does not fit. Raise `ConflictError` if another
     array is stored there, or one that contradicts `at`.
@@ -155,7 +156,8 @@ def append(
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
     # Where no lock keeps other processes from writing to the same place, or there is no such place before.
-    grows_first = hasattr(store, "set_if_version") or refuses_beyond(store)
+    no_lock = hasattr(store, "set_if_version")
+    grows_first = (no_lock and not alone) or refuses_beyond(store)
     key = lock_key(path, metadata)
     with exclusive(store, path, key):
         if not grows_first and (at is None or operator.index(at) == metadata.shape[axis]):
@@ -170,7 +172,8 @@ def append(
             _check_added(added.shape, old, axis)
             if at is not None and operator.index(at) != old[axis]:
                 known = (metadata, old, added, axis, operator.index(at), store, path)
-                _check_appended(binding.without_pool().resized(old, stored.chunk_grid), *known, may_be_fill=grows_first)
+                resized = binding.without_pool().resized(old, stored.chunk_grid)
+                _check_appended(resized, *known, may_be_fill=no_lock or grows_first)
                 adopt(stored, None)
                 return stored
             new, region = _longer(old, axis, added.shape[axis])

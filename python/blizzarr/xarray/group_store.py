@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -24,7 +25,9 @@ from xarray.backends.zarr import (
 from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
+from blizzarr.array.binding import bind
 from blizzarr.array.empty_chunks import WithEmptyChunks
+from blizzarr.array.reshape import append
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
@@ -173,7 +176,12 @@ class GroupStore(ZarrStore):
         """Append to the coordinate what `write` has left, which takes effect as a whole."""
         if self._last is not None:
             name, variable = self._last
-            self._opened(name).append(np.asarray(variable.data), at=self._end)
+            # Nobody else appends, so nobody needs to see the coordinate grow before its elements are there.
+            array = self._opened(name)
+            node = array.store, array.path, array.metadata
+            binding = bind(*node)
+            binding = replace(binding, write_empty=binding.write_empty or bool(self._write_empty))
+            append(*node, binding, np.asarray(variable.data), 0, self._end, alone=True)
 
     def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
         """Return a variable as it is stored.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
-from test_xarray_writing import opened
+from test_xarray_writing import counted, opened
 
 import blizzarr.xarray  # noqa: F401  (the accessor)
+from blizzarr.stores.obstore_stores import ObstoreMemory
+from blizzarr.stores.protocol import Value
+from support.stepped import Died
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
@@ -80,3 +84,34 @@ def test_values_that_an_array_that_is_there_rounds(tmp_path: Path) -> None:
     np.testing.assert_array_equal(both.v, [1, np.nan] * 2)
     np.testing.assert_array_equal(both.t, np.tile(times, 2))
     assert both.b.isnull().values.tolist() == [False, True] * 2
+
+
+def test_an_append_to_objects_that_is_killed_at_any_write_and_repeated() -> None:
+    """The coordinate has its new elements or its old length."""
+    obstore = pytest.importorskip("obstore.store")
+
+    class Dying(ObstoreMemory):
+        left = 1000
+
+        def set_if_version(self, key: str, value: Value, version: str | None) -> bool:
+            self.left -= 1
+            if self.left < 0:
+                raise Died
+            return super().set_if_version(key, value, version)
+
+    lengths = []
+    for writes in range(30):
+        store = Dying(obstore.MemoryStore())
+        counted(5).blizzarr.to_zarr(store, encoding={"x": {"chunks": (4,)}})
+        store.left = writes
+        with suppress(Died):
+            counted(6, 5).blizzarr.to_zarr(store, append_dim="x")
+        store.left = 1000
+        with warnings.catch_warnings(action="ignore"):
+            found = opened(store)
+            lengths.append(found.sizes["x"])
+            xr.testing.assert_identical(found, counted(lengths[-1]))
+            if lengths[-1] == 5:
+                counted(6, 5).blizzarr.to_zarr(store, append_dim="x")
+        xr.testing.assert_identical(opened(store), counted(11))
+    assert set(lengths) == {5, 11}
