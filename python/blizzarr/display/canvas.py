@@ -91,18 +91,35 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    if last <= first and wanted < 8:
+        # A single number does not show how much there is between two others.
+        return ticks(low, high, wanted + 1)
     return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
 
-def tick_text(value: float) -> str:
-    """The number of a tick as short text.
+def tick_texts(values: list[float]) -> list[str]:
+    """The numbers of ticks as short texts, with as many digits as tell them apart.
+
+    >>> tick_texts([101_300.0, 101_350.0, 101_400.0]), tick_texts([273.15, 273.150001])
+    (['1.013e5', '1.0135e5', '1.014e5'], ['273.15', '273.150001'])
+    """
+    texts: list[str] = []
+    for more in range(10):
+        texts = [tick_text(value, more) for value in values]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+def tick_text(value: float, more: int = 0) -> str:
+    """The number of a tick as short text, with `more` digits than usual.
 
     >>> tick_text(250.0), tick_text(0.30000000000000004), tick_text(1e9), tick_text(12_500.0)
     ('250', '0.3', '1e9', '12500')
     """
-    text = f"{value:.6g}"
+    text = f"{value:.{6 + more}g}"
     if "e" not in text and abs(value) >= 1e5:
-        text = f"{value:.3e}"
+        text = f"{value:.{3 + more}e}"
         mantissa, _, exponent = text.partition("e")
         text = f"{mantissa.rstrip('0').rstrip('.')}e{exponent}"
     mantissa, exp, exponent = text.partition("e")

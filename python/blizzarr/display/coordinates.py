@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blizzarr.display.canvas import tick_text, ticks
+from blizzarr.display.canvas import tick_text, tick_texts, ticks
 
 _LONGEST: Final = 16
 """The most characters of a text."""
@@ -92,7 +92,8 @@ class Coordinates:
                 order = np.argsort(values)
                 places = np.arange(len(values))[order]
                 round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)
-                return [(float(np.interp(one, values[order], places)), tick_text(one)) for one in round_ones]
+                at = np.interp(round_ones, values[order], places).tolist()
+                return list(zip(at, tick_texts(round_ones), strict=True))
         return [(position, self.text(index)) for position, index in index_ticks(indices, wanted)]
 
 

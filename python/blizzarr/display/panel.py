@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blizzarr.display import glyphs
-from blizzarr.display.canvas import FRAME, INK, PALE, Canvas, tick_text, ticks
+from blizzarr.display.canvas import FRAME, INK, PALE, Canvas, tick_texts, ticks
 from blizzarr.display.colours import Range
 from blizzarr.display.coordinates import index_ticks, time_ticks
 from blizzarr.display.region import Axis
@@ -104,9 +104,10 @@ def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple
     return [(int((position + 0.5) * pixels / len(axis)), text) for position, text in ticks]
 
 
-def bar_room(dtype: np.dtype[Any]) -> int:
+def bar_room(dtype: np.dtype[Any], spread: Range, height: int) -> int:
     """The room for a colour bar with its texts."""
-    return BAR_WIDTH + (14 if dtype.kind == "M" else 9) * glyphs.WIDTH + 12
+    longest = max((len(text) for _, text in bar_ticks(dtype, spread, max(2, height // 60))), default=0)
+    return BAR_WIDTH + max(14 if dtype.kind == "M" else 9, longest + 1) * glyphs.WIDTH + 12
 
 
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
@@ -120,7 +121,8 @@ def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[fl
         edges = np.clip([spread.low, spread.high], -(2**63) + 1024, 2**63 - 1024)
         first, last = edges.astype(np.int64).view(dtype)
         return [(float(time.astype(dtype).astype(np.int64)), text) for time, text in time_ticks(first, last, wanted)]
-    return [(value, tick_text(value)) for value in ticks(spread.low, spread.high, wanted)]
+    values = ticks(spread.low, spread.high, wanted)
+    return list(zip(values, tick_texts(values), strict=True))
 
 
 def draw_bar(

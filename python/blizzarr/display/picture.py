@@ -159,7 +159,7 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     heads = len(regions) > 1
     tallest = max(image.shape[0] for image in images)
     rooms = [panel.room_left(region.axes[0], image.shape[0]) for image, region in zip(images, regions, strict=True)]
-    room_right = panel.bar_room(first.array.dtype) if spread else 0
+    room_right = panel.bar_room(first.array.dtype, spread, tallest) if spread else 0
     width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + room_right
     # What all panels have in common would not fit above each of them.
     common = set.intersection(*(set(region.fixed) for region in regions)) if heads else set()
@@ -199,7 +199,8 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     head = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
     below = style.puts_below(slices[0].axes[0])
     step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
-    total = MARGIN + columns * step_x + (panel.bar_room(region.array.dtype) if spread else 0)
+    bar = rows * step_y - HEADING - MARGIN // 2
+    total = MARGIN + columns * step_x + (panel.bar_room(region.array.dtype, spread, bar) if spread else 0)
     canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
     canvas.text(MARGIN, head - HEADING + 2, note, PALE)
@@ -208,7 +209,6 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
         canvas.text(left, top + 2, region.describe(along.number, along.indices[places[number]]), PALE)
         canvas.paste(left, top + HEADING, image[::-1] if below else image)
     if spread:
-        bar = rows * step_y - HEADING - MARGIN // 2
         panel.draw_bar(canvas, MARGIN + columns * step_x, head + HEADING, bar, table, spread, region.array.dtype)
     return canvas.pixels
 

@@ -373,6 +373,14 @@ def test_colour_bars_of_truth_values_and_times() -> None:
     assert {tuple(colour) for colour in pixels.reshape(-1, 3).tolist()} & {*table} == {table[0], table[-1]}
 
 
+def test_numbers_at_a_colour_bar_differ_and_are_several() -> None:
+    for low, high in ((273.149999, 273.150001), (101_290.0, 101_410.0), (2.0, 997.0)):
+        texts = [text for _, text in bar_ticks(np.dtype("f8"), Range(low, high), 2)]
+        assert len(set(texts)) == len(texts) > 1
+    pressures = Coordinates(np.array([101_300.0, 101_350, 101_400]))
+    assert [text for _, text in pressures.ticks(range(3), 2)] == ["1.013e5", "1.0135e5", "1.014e5"]
+
+
 def test_infinite_coordinates_have_ticks_at_indices() -> None:
     values = np.array([-np.inf, 0, 1, np.inf])
     assert [text for _, text in Coordinates(values).ticks(range(4), 4)] == ["-inf", "0", "1", "inf"]
