@@ -267,14 +267,12 @@ class GroupMembers(Node, ABC):
         children = self._children(max_depth)
         for child in children:
             if child.notices:
-                warn_of(child.notices, stacklevel=3)
+                warn_of(child.notices)
         broken = [f"{child.name!r}: {child.error.line}" for child in children if child.error is not None]
         if broken:
             shown = "; ".join(broken[:3])
             more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
-            warn(
-                f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}", stacklevel=3
-            )
+            warn(f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}")
         return ((child.name, child.meta) for child in children if child.meta is not None)
 
 
@@ -287,7 +285,7 @@ def members_and_errors(
     """
     children = group._children(max_depth)
     for child in children if warns else ():
-        warn_of(child.notices, stacklevel=3)
+        warn_of(child.notices)
     nodes = [(child.name, group._node(child.name, child.meta)) for child in children if child.meta is not None]
     return nodes, {child.name: child.error for child in children if child.error is not None}
 

@@ -15,6 +15,7 @@ What is doubtful but readable is a `Notice`. Decoders return notices as data: op
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -43,15 +44,18 @@ class Notice(NamedTuple):
     text: str
 
 
-def warn_of(notices: Iterable[Notice], stacklevel: int = 2) -> None:
+def warn_of(notices: Iterable[Notice]) -> None:
     """Issue a `UserWarning` for each notice."""
     for notice in notices:
-        warn(notice.text, stacklevel + 1)
+        warn(notice.text)
 
 
-def warn(text: str, stacklevel: int = 2) -> None:
-    """Issue a `UserWarning`."""
-    warnings.warn(printable(text), UserWarning, stacklevel=stacklevel + 1)
+def warn(text: str) -> None:
+    """Issue a `UserWarning`, at the line that called this library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("blizzarr."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(printable(text), UserWarning, stacklevel=level)
 
 
 class Problems:

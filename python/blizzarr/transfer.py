@@ -147,7 +147,7 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
         surplus = binding.handle.read(element, axes)
         result[...] = element
     if surplus is not None:
-        warn(f"{surplus}; they are ignored, but other readers refuse such chunks", stacklevel=4)
+        warn(f"{surplus}; they are ignored, but other readers refuse such chunks")
     return result[()] if scalar else result
 
 

@@ -247,19 +247,18 @@ def find(store: Store, path: str, form: Format | None = None, *, reading: bool =
     meta = node.meta
     # An array has slashes in its keys only because its document says so, or because they were looked for.
     if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
-        v2_separator.warn_of_slashes(store, path, meta, stacklevel=3)
+        v2_separator.warn_of_slashes(store, path, meta)
     counts = FORMATS.get(meta.format) or format_of(meta)
     keys = _keys_beside(path, counts.zarr_format if form is None else None)
     beside = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if beside:
         older = [key for key in beside if not key.endswith(PROGRESS)]
         if reading and len(older) < len(beside):
-            warn_if_unfinished(store, path, stacklevel=3)
+            warn_if_unfinished(store, path)
         if older:
             warn(
                 f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({counts.name}) counts, "
                 f"{', '.join(older)} is ignored; remove what is out of date",
-                stacklevel=3,
             )
     return node
 
@@ -368,14 +367,13 @@ def unfinished(store: Store, path: str) -> dict[str, Any] | None:
     return None if record.get("complete") is True else record
 
 
-def warn_if_unfinished(store: Store, path: str, stacklevel: int = 2) -> None:
+def warn_if_unfinished(store: Store, path: str) -> None:
     """Warn of a node whose elements have not all been copied: those that are missing read as the fill value."""
     if unfinished(store, path) is not None:
         where = f"/{path} in {store}" if path else store
         warn(
             f"{where} is an unfinished copy, in which elements are missing, which read as the fill value; unless the "
             "copy is still going on, the same copy with resume=True finishes it",
-            stacklevel + 1,
         )
 
 
@@ -411,7 +409,6 @@ def _implied(store: Store, path: str, form: Format | None) -> Node | None:
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents",
-            stacklevel=4,
         )
     return None if implied is None else implied.meta
 

@@ -77,7 +77,7 @@ def as_documented(meta: Node) -> Node:
     return replace(meta, chunk_keys=_DOTS) if lacks_separator(meta) else meta
 
 
-def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
+def warn_of_slashes(store: Any, path: str, meta: Node) -> None:
     """Warn that other readers may not find the chunks of an array whose separator was inferred."""
     if lacks_separator(meta) and meta.chunk_keys == _SLASHES:
         warn(
@@ -85,7 +85,6 @@ def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '
             f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in '
             f"{join(path, '.zarray')}, helps them",
-            stacklevel=stacklevel + 1,
         )
 
 

@@ -217,7 +217,6 @@ def _cut(variables: dict[str, Variable], arrays: Mapping[str, Array]) -> None:
             warn(
                 f"{arrays[name].name} is longer than the coordinates of {', '.join(map(repr, beyond))}, and read up to "
                 "their ends: an append is going on, or was interrupted and can be repeated",
-                stacklevel=3,
             )
 
 

@@ -234,7 +234,7 @@ class GroupStore(ZarrStore):
                 f"{there}: what is appended to both would be apart. Append what is missing first, and no coordinate"
             )
         elif length == end + added and name != self._append_dim:
-            warn(f"{there}: an append was interrupted, and what it left is replaced", stacklevel=4)
+            warn(f"{there}: an append was interrupted, and what it left is replaced")
         elif length > end:
             raise ValueError(
                 f"{there}: what an interrupted append of {length - end} left, or elements of another program. Repeat "

@@ -32,8 +32,9 @@ def test_it_is_read_as_a_group(where: str, tmp_path: Path) -> None:
     """C-26 F-8: with a warning, when it is opened itself; all that leads to a node is a group in it."""
     store = hierarchy(MemoryStore() if where == "memory" else LocalStore(tmp_path))
     store.set("notes/a/b/readme.txt", b"nothing of ours")
-    with pytest.warns(UserWarning, match=WARNS):
+    with pytest.warns(UserWarning, match=WARNS) as issued:
         root = blizzarr.open(store)
+    assert issued[0].filename == __file__
     assert isinstance(root, Group)
     assert [path for path, _ in root.walk()] == ["color", "color/1", "color/2", "deep", "deep/er", "deep/er/x"]
     array = root["color/2"]
