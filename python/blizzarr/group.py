@@ -105,7 +105,7 @@ class Group(GroupMembers):
                 raise AttributeError(f"{shown} has no attribute {name!r}", name=name, obj=self)
             from blizzarr.renamed import GROUP, no_attribute
 
-            raise no_attribute(self, shown, name, GROUP)
+            raise no_attribute(self, shown, name, {name: f"if it is a member, use group[{name!r}]"} | GROUP)
 
     def __repr__(self) -> str:
         return printable(f"<Group {self.name} in {self._store}>")

@@ -60,13 +60,25 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
     Traceback (most recent call last):
     ...
     TypeError: paint(): unexpected keyword arguments: color; did you mean 'colour'?
+    >>> paint("north", "red")
+    Traceback (most recent call last):
+    ...
+    TypeError: paint(): expected at most 1 positional argument, found 2; name the others: colour=
     """
-    known = signature(function).parameters.keys()
+    rows = signature(function).parameters
+    known = rows.keys()
+    takes_any = any(row.kind is Parameter.VAR_KEYWORD for row in rows.values())
+    named_only = [name for name, row in rows.items() if row.kind is Parameter.KEYWORD_ONLY]
+    most = len(rows) - len(named_only) - takes_any
 
     @wraps(function)
     def checked(*args: P.args, **named: P.kwargs) -> R:
-        if not named.keys() <= known:
+        if not (takes_any or named.keys() <= known):
             raise unknown_keywords(function, named.keys() - known)
+        if len(args) > most:
+            expected = f"expected at most {most} positional argument{'s' * (most != 1)}, found {len(args)}"
+            others = ", ".join(f"{name}=" for name in named_only)
+            raise TypeError(f"{function.__name__}(): {expected}; name the others: {others}")
         return function(*args, **named)
 
     return checked

@@ -319,6 +319,8 @@ def _plan_group(
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
         way_out = "Nothing was copied. To go on without them, copy the other members one by one, each to its own path."
+        if all(problem.path.rpartition(": ")[2].startswith(("chunks", "shards")) for problem in problems):
+            way_out = "Nothing was copied. Name the dimensions, or the path of an array, to which the lengths belong."
         raise MetadataError(way_out, problems=problems, store=str(store), wanted_format=form.name)
     if consolidated and not has_consolidated(form):
         warn(f"the copy has no consolidated metadata, as {form.name} has none")

@@ -28,6 +28,7 @@ from blizzarr.stores import StoreLike, resolve
 from blizzarr.stores.requests import complete
 
 
+@exact_keywords
 def create_array(
     store: StoreLike | None = None,
     *,

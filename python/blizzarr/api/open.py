@@ -94,6 +94,7 @@ def open(
     return find_or_create(find, create)
 
 
+@exact_keywords
 def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
     """Open an array, or create one; see `open` for the modes and `create_array` for the options.
 

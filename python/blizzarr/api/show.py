@@ -108,7 +108,7 @@ def show(
         raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")
     file = None if path is None else os.fsdecode(path)
     if file is not None and os.path.splitext(file)[1].lower() not in ("", ".png"):
-        raise ValueError(f"expected a file named .png, found {file!r}")
+        raise ValueError(f"expected a file name that ends in .png, found {file!r}")
     low, high = (None if bound is None else str(bound) for bound in (vmin, vmax))
     style = Style(cmap, low, high, axis, origin, size)
     # Views and NumPy's arrays are arrays, too, and no store has a shape.

@@ -289,7 +289,7 @@ def _check_appended(
     if at < 0 or at + added.shape[axis] != length:
         raise ConflictError(
             f"expected length {at} (or {at + added.shape[axis]}, if this append was already done) along axis {axis}, "
-            f"found {length}: another writer changed it; recompute at=",
+            f"found {length}: another writer may have changed it; recompute at=",
             array="/" + path,
             store=str(store),
         )

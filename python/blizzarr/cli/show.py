@@ -49,7 +49,9 @@ def run(
     if origin not in (None, "upper", "lower"):
         raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")
     if output is not None and (output.suffix.lower() not in ("", ".png") or output == Path("-")):
-        raise typer.BadParameter(f"expected a file named .png, found {str(output)!r}", param_hint="--output")
+        raise typer.BadParameter(
+            f"expected a file name that ends in .png, found {str(output)!r}", param_hint="--output"
+        )
     place = Place.parse(path, selection)
     array = open_array(place)
     from blizzarr.api import show

@@ -26,6 +26,10 @@ class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
         is_picture = self.dtype == np.uint8 and self.ndim == 3 and self.shape[2] in _COLOUR_TYPES and self.size
         return encode(np.ascontiguousarray(self)) if is_picture else None
 
+    def __repr__(self) -> str:
+        # In a terminal, the numbers of the first pixels show nothing.
+        return f"<Picture of {self.shape[1]} x {self.shape[0]} pixels>" if self.ndim == 3 else super().__repr__()
+
 
 def encode(pixels: NDArray[np.uint8]) -> bytes:
     """The picture as the bytes of a PNG file.

@@ -63,6 +63,8 @@ def check_no_mapping(value: object) -> None:
     ...
     TypeError: expected an array or nested lists, found dict, of which NumPy would take the names; ...
     """
+    if is_instance(value, "xarray:Dataset"):
+        raise TypeError("expected an array, found a dataset of xarray, which blizzarr.xarray.to_zarr stores")
     if callable(getattr(value, "keys", None)) and not hasattr(value, "__array__"):
         raise TypeError(
             f"expected an array or nested lists, found {type(value).__name__}, of which NumPy would take the names; "

@@ -59,7 +59,7 @@ def test_a_part_and_its_values() -> None:
     ("options", "message"),
     [
         ({"origin": "left"}, "expected origin='upper' or 'lower', found 'left'"),
-        ({"path": "x.jpg"}, "expected a file named .png, found 'x.jpg'"),
+        ({"path": "x.jpg"}, "expected a file name that ends in .png, found 'x.jpg'"),
         ({"cmap": "nothing"}, "expected one of the colour maps viridis, magma"),
         ({"vmin": "low"}, "expected a number or a percentile like 2%, found 'low'"),
         ({"axis": 0}, "expected three axes or more"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_names_of_arrays_and_groups() -> None:
     root: Any = blizzarr.group()
     with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'create_dataset'; use create_array$"):
         root.create_dataset("a", shape=3)
-    with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'creat_array'$"):
+    with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'creat_array'; if it is"):
         root.creat_array("a", shape=3)
     z: Any = blizzarr.zeros(3)
     with pytest.raises(AttributeError, match=r"^'Array' object has no attribute 'compressor'; use compressors$"):
@@ -186,3 +187,11 @@ def test_advice_is_about_what_is_not_there() -> None:
     assert set(renamed.ARRAY_KEYWORDS).isdisjoint(inspect.signature(blizzarr.create_array).parameters)
     for name in ("CachePool", "copy", "create_array", "create_group", "open_array", "stores", "codecs", "dtypes"):
         assert hasattr(blizzarr, name)
+
+
+def test_arguments_without_a_name(tmp_path: Path) -> None:
+    """``open_array(path, "r")``, as other libraries have it: the text says what needs a name."""
+    with pytest.raises(TypeError, match=r"open_array\(\): expected at most 1 positional argument, found 2; .* mode="):
+        blizzarr.open_array(tmp_path, "r")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"create_array\(\): expected at most 1 .* shape=, dtype=, .*data="):
+        blizzarr.create_array(tmp_path, np.eye(2))  # type: ignore[call-arg]

@@ -469,3 +469,10 @@ def test_small_arrays_far_away_grow_and_are_written_at_the_same_time() -> None:
     xr.testing.assert_identical(xr.open_dataset(store, engine="blizzarr").load(), data)
     to_zarr(data, store, append_dim="t")
     xr.testing.assert_identical(xr.open_dataset(store, engine="blizzarr").load(), xr.concat([data, data], "t"))
+
+
+def test_a_dataset_is_no_array() -> None:
+    """The text says what stores it."""
+    for store in (blizzarr.save, lambda target, data: blizzarr.create_array(target, data=data)):
+        with pytest.raises(TypeError, match=r"found a dataset of xarray, which blizzarr\.xarray\.to_zarr stores"):
+            store({}, xr.Dataset({"a": 1}))
