@@ -10,7 +10,7 @@ from uuid import uuid4
 import dask.array as da
 from dask.base import tokenize
 
-from blizzarr.api import open_array
+from blizzarr.api import open as open_node
 from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import NodeTypeError
@@ -80,9 +80,10 @@ def _opened(target: Any, component: str | None, storage_options: Mapping[str, An
     path = (component or "").strip("/")
     node = target[path] if isinstance(target, Group) and path else target
     if not isinstance(node, Group | Array):
-        return open_array(with_storage_options(target, storage_options), mode="r", path=path)
+        node = open_node(with_storage_options(target, storage_options), mode="r", path=path)
     if isinstance(node, Group) or (path and node is target):
-        found = "a group" if isinstance(node, Group) else "an array, which has no component"
+        is_group = isinstance(node, Group)
+        found = "a group; name one of its arrays with component=" if is_group else "an array, which has no component"
         raise NodeTypeError(f"expected an array, found {found}", array=node.name, store=str(node.store))
     return node
 

@@ -77,8 +77,11 @@ def test_targets(tmp_path: Path) -> None:
         assert found.sum().compute(scheduler="sync") == 6
     with pytest.raises(NodeNotFoundError):
         from_zarr(path, "c")
-    with pytest.raises(NodeTypeError, match="expected an array, found a group"):
-        from_zarr(blizzarr.open_group(path), "b")
+    for group in (blizzarr.open_group(path), path):
+        with pytest.raises(
+            NodeTypeError, match="expected an array, found a group; name one of its arrays with component="
+        ):
+            from_zarr(group, "b")
     with pytest.raises(NodeTypeError, match="expected an array, found an array, which has no component"):
         from_zarr(z, "c")
 
