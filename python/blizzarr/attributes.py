@@ -186,7 +186,7 @@ class Attributes(MutableMapping[str, Any]):
 
     def asdict(self) -> dict[str, Any]:
         """Return a copy of all attributes as a dict."""
-        return {name: copied(value) for name, value in self._values().items()}
+        return dict(self)
 
     def refresh(self) -> None:
         """Read the attributes again, as they are stored now.

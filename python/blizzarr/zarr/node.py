@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 from blizzarr import attributes
-from blizzarr.creation.json_values import AsZarrPython
+from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
+from blizzarr.formats.attributes import copied
 from blizzarr.hierarchy.place import any_name
 from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.errors import also, translated
@@ -26,9 +27,10 @@ def described(function: Any, name: str, text: str) -> Any:
 class Node:
     """An array or a group: one of blizzarr, with the interface of zarr-python."""
 
-    __slots__ = ("__weakref__", "_shown", "engine")
+    __slots__ = ("__weakref__", "_lent", "_shown", "engine")
 
     engine: Any
+    _lent: dict[str, tuple[Any, Any]]
     _shown: tuple[Any, Any]
     passed: ClassVar[frozenset[str]]
     """The names that are those of blizzarr's class."""
@@ -61,7 +63,7 @@ class Node:
     @property
     def attrs(self) -> Attributes:
         """The attributes; changes are stored at once."""
-        return Attributes(self.engine)
+        return Attributes(self)
 
     @translated()
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
@@ -82,7 +84,11 @@ class Node:
 
 
 class Attributes(attributes.Attributes):
-    """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too."""
+    """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too.
+
+    Lists and objects can be changed in place, as in zarr-python: this array or group shows the change at once, and
+    stores it when any attribute is set.
+    """
 
     _kind = AsZarrPython
 
@@ -90,6 +96,27 @@ class Attributes(attributes.Attributes):
         if read_only:
             raise NotImplementedError("expected read_only=False, found True; open the array or the group for reading")
         super().__init__(getattr(node, "engine", node))
+        if isinstance(node, Node) and not hasattr(node, "_lent"):
+            node._lent = {}
+        # By name: the stored value, and the copy of it that has been returned.
+        self._lent = node._lent if isinstance(node, Node) else {}
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values()[name]
+        if not isinstance(value, dict | list):
+            return value
+        stored, copy = self._lent.get(name, (None, None))
+        if stored is not value and stored != value:
+            copy = copied(value)
+        self._lent[name] = value, copy
+        return copy
+
+    def _change(self, change: Any) -> None:
+        altered = {name: copy for name, (stored, copy) in self._lent.items() if copy != stored}
+        new = check_attributes(AsZarrPython(altered))
+        super()._change(lambda attributes: change(attributes | {name: new[name] for name in new if name in attributes}))
+        values = self._values()
+        self._lent.update({name: (values[name], copy) for name, copy in altered.items() if values.get(name) == copy})
 
     def put(self, attributes: Any) -> None:
         """Replace all attributes by these, in one step."""

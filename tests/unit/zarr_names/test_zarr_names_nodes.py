@@ -243,6 +243,29 @@ def test_attributes_may_be_nan() -> None:
     assert group["x"].attrs.asdict() == {"f": np.inf}
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_are_changed_in_place(zarr_format: int) -> None:
+    """ome-zarr-py adds the colours of labels so, and stores attribute by attribute."""
+    attributes = {"axes": ["y"], "label": {"version": "0.4"}, "n": 1}
+    group = zarr.open_group({}, zarr_format=zarr_format, attributes=attributes)
+    group.attrs["label"].update(colors=[np.nan])
+    group.attrs["axes"].append("x")
+    changed = {"axes": ["y", "x"], "label": {"version": "0.4", "colors": [np.nan]}, "n": 1}
+    assert group.attrs.asdict() == dict(group.attrs) == changed
+    again = zarr.open_group(group.store)
+    assert again.attrs["label"] == {"version": "0.4"}
+    again.attrs["label"] = {"version": "0.5"}  # another writer
+    for name, value in group.attrs.items():
+        group.attrs[name] = value
+    group.attrs["axes"].append("z")
+    del group.attrs["n"]
+    stored = zarr.open_group(group.store).attrs.asdict()
+    assert (list(stored["label"]), stored["axes"], len(stored)) == (["version", "colors"], ["y", "x", "z"], 2)
+    group.attrs["axes"].clear()
+    group.attrs.put({"axes": ["t"]})
+    assert group.attrs["axes"] == zarr.open_group(group.store).attrs["axes"] == ["t"]
+
+
 def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None:
     root = zarr.create_group({})
     root.create_array("a<b/x", shape=2, dtype="f8")
