@@ -13,6 +13,13 @@ ShapeLike: TypeAlias = Iterable[int] | int
 ZarrFormat: TypeAlias = Literal[2, 3]
 BytesLike: TypeAlias = bytes | bytearray | memoryview
 ChunkCoords: TypeAlias = Sequence[int]
+ChunksLike: TypeAlias = Any
+CompressorLike: TypeAlias = Any
+CompressorsLike: TypeAlias = Any
+DimensionNamesLike: TypeAlias = Iterable[str | None] | None
+FiltersLike: TypeAlias = Any
+SerializerLike: TypeAlias = Any
+ShardsLike: TypeAlias = Any
 
 
 def parse_named_configuration(

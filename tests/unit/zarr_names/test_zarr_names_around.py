@@ -380,8 +380,9 @@ import zarr
 import zarr.abc.codec
 assert issubclass(zarr.codecs.BytesCodec, zarr.abc.codec.ArrayBytesCodec)
 sys.meta_path.pop(0)
+from zarr.core.array import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike  # ngio, for one
 from zarr.core.buffer import default_buffer_prototype
-from zarr.core.common import BytesLike  # which icechunk imports
+from zarr.core.common import BytesLike, ChunksLike, DimensionNamesLike  # the first one is what icechunk imports
 from zarr.core.sync import SyncMixin
 store = zarr.storage.MemoryStore({"a": zarr.core.buffer.cpu.Buffer.from_bytes(b"b")})
 assert SyncMixin()._sync(store.get("a", default_buffer_prototype())).to_bytes() == b"b"
