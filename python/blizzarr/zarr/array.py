@@ -75,7 +75,7 @@ class Array(Node):
     (array(5), 3, (ZstdCodec(level=0, checksum=False),))
     """
 
-    __slots__ = ("_config",)
+    # Without `__slots__`, so that hdmf-zarr can set `__class__` to a class derived from this one.
 
     passed = frozenset(
         (

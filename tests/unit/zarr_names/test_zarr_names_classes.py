@@ -242,3 +242,15 @@ def test_the_shape_that_tifffile_asks_for() -> None:
 def test_the_shape_may_be_named(name: str) -> None:
     assert getattr(zarr, name)(shape=(2, 3)).shape == getattr(zarr, name)((2, 3)).shape == (2, 3)
     assert getattr(zarr, f"{name}_like")(a=np.zeros((2, 3))).shape == (2, 3)
+
+
+def test_an_array_becomes_one_of_a_derived_class() -> None:
+    """As hdmf-zarr does with the arrays that it reads."""
+
+    class Derived(zarr.Array):
+        def __len__(self) -> int:
+            return 7
+
+    array: Any = zarr.array([1, 2])
+    array.__class__ = Derived
+    assert (len(array), array[1:].tolist()) == (7, [2])
