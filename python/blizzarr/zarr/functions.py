@@ -26,7 +26,7 @@ from blizzarr.zarr.arguments import (
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.errors import ArrayNotFoundError, GroupNotFoundError, ZarrUserWarning, deprecated, translated
 from blizzarr.zarr.group import Group, node_of
-from blizzarr.zarr.likes import chunks_of, like_options
+from blizzarr.zarr.likes import NONE_HAS_A_MEANING, chunks_of, like_options
 from blizzarr.zarr.metadata import GroupMetadata
 from blizzarr.zarr.node import creating, described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
@@ -251,7 +251,7 @@ def from_array(store: Any = None, *, data: Any, name: str | None = None, **optio
     if not isinstance(data, Array):
         data = np.asarray(data)
         return _created(store, name=name, data=data, **kept)
-    kept = {option: value for option, value in kept.items() if option == "fill_value" or value is not None}
+    kept = {option: value for option, value in kept.items() if option in NONE_HAS_A_MEANING or value is not None}
     write = kept.pop("write_data", True)
     made = like_options(data, {"zarr_format": data.metadata.zarr_format, "attributes": dict(data.attrs), **kept})
     if write:

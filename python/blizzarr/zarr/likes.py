@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.errors import ZarrUserWarning
+
+NONE_HAS_A_MEANING: Final = ("compressor", "compressors", "filters", "fill_value", "shards")
+"""The keywords whose None does not stand for what the other array has."""
 
 
 def chunks_of(data: Any) -> Any:
@@ -25,7 +28,7 @@ def chunks_of(data: Any) -> Any:
 
 def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of `create` that make an array like another one, except for those that are given."""
-    given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
+    given = {name: value for name, value in options.items() if value is not None or name in NONE_HAS_A_MEANING}
     if not isinstance(data, Array):
         made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
         chunks = chunks_of(data)

@@ -14,6 +14,7 @@ import pytest
 import blizzarr
 from blizzarr import zarr
 from blizzarr.zarr import installing
+from blizzarr.zarr.codecs import TransposeCodec
 from blizzarr.zarr.storage import store_path
 
 
@@ -343,3 +344,20 @@ def test_chunks_of_several_lengths() -> None:
     z.resize((70, 13))
     assert z.write_chunk_sizes[0] == (10, 20, 30, 5, 5)
     assert not z[12:].any()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_none_asks_for_no_codecs_and_no_shards(zarr_format: int) -> None:
+    """Only what is left out, or "keep", is as in the other array."""
+    filters: Any = [{"id": "delta", "dtype": "<i4"}] if zarr_format == 2 else [TransposeCodec(order=(1, 0))]
+    shards = None if zarr_format == 2 else (4, 4)
+    source = zarr.create_array(
+        {}, shape=(4, 4), dtype="i4", chunks=(2, 2), shards=shards, filters=filters, zarr_format=zarr_format
+    )
+    source[:] = np.arange(16).reshape(4, 4)
+    plain = zarr.from_array({}, data=source, shards=None, filters=None, compressors=None)
+    assert (plain.shards, plain.filters, plain.compressors, plain.chunks) == (None, (), (), (2, 2))
+    assert plain[:].tolist() == source[:].tolist()
+    assert zarr.from_array({}, data=source, chunks=(4, 4), shards=None).chunks == (4, 4)
+    like = zarr.zeros_like(source, compressors=None)
+    assert (like.shards, like.filters, like.compressors) == (shards, source.filters, ())
