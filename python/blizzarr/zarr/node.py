@@ -86,8 +86,8 @@ class Node:
 class Attributes(attributes.Attributes):
     """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too.
 
-    Lists and objects can be changed in place, as in zarr-python: this array or group shows the change at once, and
-    stores it when any attribute is set.
+    Lists and objects can be changed in place, as in zarr-python, also those that were set here: this array or group
+    shows the change at once, and stores it when any attribute is set.
     """
 
     _kind = AsZarrPython
@@ -122,11 +122,21 @@ class Attributes(attributes.Attributes):
         """Replace all attributes by these, in one step."""
         with _errors():
             super().put(AsZarrPython(attributes))
+        self._lend(attributes)
 
     def update(self, *args: Any, **named: Any) -> None:
         """Set several attributes in one step."""
+        given = dict(*args, **named)
         with _errors():
-            super().update(*args, **named)
+            super().update(given)
+        self._lend(given)
+
+    def _lend(self, given: Mapping[str, Any]) -> None:
+        """Return the values that were given from now on, as zarr-python does."""
+        values = self._values()
+        self._lent.update(
+            {name: (values[name], value) for name, value in given.items() if isinstance(value, dict | list)}
+        )
 
     def __setitem__(self, name: str, value: Any) -> None:
         with _errors():

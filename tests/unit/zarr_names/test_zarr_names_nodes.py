@@ -266,6 +266,23 @@ def test_attributes_are_changed_in_place(zarr_format: int) -> None:
     assert group.attrs["axes"] == zarr.open_group(group.store).attrs["axes"] == ["t"]
 
 
+def test_values_that_were_set_as_attributes_are_changed_in_place() -> None:
+    axes, label, scale = ["y"], {"version": 1}, [1]
+    group = zarr.create_group({})
+    group.attrs["axes"] = axes
+    group.attrs.update(label=label, shape=(2, [3]))
+    axes.append("x")
+    label["colors"] = [axes]
+    assert group.attrs["axes"] is axes
+    group.attrs["n"] = np.int8(1)
+    stored = {"axes": ["y", "x"], "label": {"version": 1, "colors": [["y", "x"]]}, "shape": [2, [3]], "n": 1}
+    assert group.attrs.asdict() == zarr.open_group(group.store).attrs.asdict() == stored
+    group.attrs.put({"scale": scale})
+    scale.append(2)
+    group.update_attributes({"n": 2})
+    assert zarr.open_group(group.store).attrs.asdict() == {"scale": [1, 2], "n": 2}
+
+
 def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None:
     root = zarr.create_group({})
     root.create_array("a<b/x", shape=2, dtype="f8")
