@@ -33,6 +33,9 @@ class HasAttributes(Protocol):
     def _adopt(self, metadata: Any, since: int | None = None) -> bool:
         """Take over metadata that was just stored, see `Node`."""
 
+    def _outdate_above(self) -> None:
+        """Let groups that have a copy of the metadata read them again, see `Node`."""
+
 
 class Attributes(MutableMapping[str, Any]):
     """The attributes of a node: names and JSON values.
@@ -224,3 +227,4 @@ class Attributes(MutableMapping[str, Any]):
         if not node._adopt(revise(node.store, node.path, changed, opened=node.metadata), since):
             # Another thread has changed what this handle shows, and nothing says who was first.
             node.refresh()
+        node._outdate_above()

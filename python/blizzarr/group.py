@@ -420,6 +420,7 @@ class Group(GroupMembers):
         """Drop the consolidated metadata, which is out of date, so that the store is read from now on."""
         if self._metadata.consolidated is not None:
             self._adopt(self._metadata.with_consolidated(None))
+        super()._forget()
 
 
 def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array | Group:

@@ -25,7 +25,7 @@ from blizzarr.hierarchy.members import consolidated_below, member_names, read_me
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
-from blizzarr.node import Node
+from blizzarr.node import Node, copied_in
 from blizzarr.problems import warn, warn_of
 from blizzarr.stores.requests import is_remote
 
@@ -250,14 +250,17 @@ class GroupMembers(Node, ABC):
 
     def _node(self, name: str, meta: ArrayMeta | GroupMeta) -> Array | Group:
         path = join(self._path, name)
-        if isinstance(meta, ArrayMeta):
-            if self._metadata.consolidated is not None:
+        copies = self._metadata.consolidated
+        if copies is not None:
+            if isinstance(meta, ArrayMeta):
                 # A copy of a document may leave something open that only the chunks tell, like their separator.
                 meta = with_separator(self._store, path, meta)
-            return Array(self._store, path, meta)
-        if self._metadata.consolidated is not None:
-            meta = meta.with_consolidated(consolidated_below(self._metadata.consolidated, name))
-        return self._group(path, meta)
+            else:
+                meta = meta.with_consolidated(consolidated_below(copies, name))
+        node = Array(self._store, path, meta) if isinstance(meta, ArrayMeta) else self._group(path, meta)
+        if copies is not None:
+            copied_in(self, node)
+        return node
 
     def _children(self, max_depth: int | None) -> list[Child]:
         return read_members(self._store, self._path, self._metadata, max_depth)

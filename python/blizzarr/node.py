@@ -15,12 +15,15 @@ _LOOKS = 10
 class Node:
     """A place in a store, and a count of how often the metadata of the handle was replaced."""
 
-    __slots__ = ("_adoptions", "_path", "_store")
+    __slots__ = ("_above", "_adoptions", "_path", "_store")
 
     _store: Store
     _path: str
     _adoptions: int
     """The number of times that this handle has taken over metadata since it was opened."""
+
+    _above: Any
+    """The group in whose consolidated metadata this node was found; not set for others."""
 
     _adopting: ClassVar[threading.RLock]
     """Held while a handle takes over metadata. Reentrant, since a signal handler may use the handle at that moment."""
@@ -58,6 +61,15 @@ class Node:
         """
         raise NotImplementedError
 
+    def _outdate_above(self) -> None:
+        """Let the group in whose consolidated metadata this node was found read the store from now on."""
+        if (above := getattr(self, "_above", None)) is not None:
+            above._forget()
+
+    def _forget(self) -> None:
+        """Drop the copies of metadata that are out of date, here and in the groups above."""
+        self._outdate_above()
+
     def _renew(self, read: Callable[[], Any]) -> Self:
         """Read the metadata and take it over; try again, a few times, if another thread took over other metadata."""
         for _ in range(_LOOKS):
@@ -65,6 +77,16 @@ class Node:
             if self._adopt(read(), since):
                 break
         return self
+
+
+def copied_in(group: Node, node: Node) -> None:
+    """Note that a node was found in the consolidated metadata of a group, which has to know of its changes."""
+    node._above = group
+
+
+def copied_as(other: Node, node: Node) -> None:
+    """Note that a node was found where another one was."""
+    node._above = getattr(other, "_above", None)
 
 
 def _renew_lock() -> None:

@@ -468,6 +468,7 @@ class Array(AsNumpy):
         with self._adopting:
             if not self._adopt(metadata, since, made) and same_chunks(metadata, self._metadata):
                 self._adopt(replace(self._metadata, shape=metadata.shape, chunk_grid=metadata.chunk_grid))
+        self._outdate_above()
 
     # As Dask and pickle see it
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from blizzarr.array.array import Array
 from blizzarr.model import ArrayMeta
+from blizzarr.node import copied_as
 from blizzarr.transfer import Binding
 
 
@@ -22,6 +23,7 @@ class WithEmptyChunks(Array):
         """Return the same array with this setting."""
         made = cls(array.store, array.path, array.metadata)
         made._write_empty = write_empty
+        copied_as(array, made)
         return made
 
     def _in(self, store: Any) -> Self:

@@ -406,3 +406,32 @@ def test_consolidating_while_others_make_nodes() -> None:
     with pytest.raises(ConflictError):
         api.consolidate_metadata(busy)
     assert api.open_group(store).metadata.consolidated is None
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_change_of_what_a_consolidated_group_returned_is_seen_there(zarr_format: int) -> None:
+    store: dict[str, bytes] = {}
+    made = api.create_group(store, zarr_format=zarr_format)
+    made.create_array("a/b/x", shape=2, chunks=2, dtype="i1")
+    made.create_array("a/b/y", shape=2, chunks=2, dtype="i1")
+    api.consolidate_metadata(store)
+
+    def opened() -> Group:
+        return api.open_group(store, use_consolidated=True)
+
+    root = opened()
+    root["a/b/x"].attrs["unit"] = "mm"
+    assert root["a/b/x"].attrs["unit"] == "mm"
+    api.consolidate_metadata(store)
+    root = opened()
+    group = root["a"]
+    group["b"]["x"].append(np.array([1, 2], "i1"))
+    assert root["a/b/x"].shape == group["b/x"].shape == (4,)
+    api.consolidate_metadata(store)
+    root = opened()
+    del root["a"]["b"]["y"]
+    assert sorted(root["a/b"]) == ["x"]
+    api.consolidate_metadata(store)
+    root = opened()
+    root["a"].refresh()
+    assert root.metadata.consolidated is not None
