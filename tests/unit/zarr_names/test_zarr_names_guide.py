@@ -15,7 +15,7 @@ import blizzarr
 from blizzarr import zarr
 from blizzarr.zarr import installing
 from blizzarr.zarr.codecs import TransposeCodec
-from blizzarr.zarr.storage import store_path
+from blizzarr.zarr.storage import StorePath, store_path
 
 
 @pytest.mark.parametrize(
@@ -361,3 +361,17 @@ def test_none_asks_for_no_codecs_and_no_shards(zarr_format: int) -> None:
     assert zarr.from_array({}, data=source, chunks=(4, 4), shards=None).chunks == (4, 4)
     like = zarr.zeros_like(source, compressors=None)
     assert (like.shards, like.filters, like.compressors) == (shards, source.filters, ())
+
+
+def test_directories_are_no_values(tmp_path: Path) -> None:
+    store = zarr.storage.LocalStore(tmp_path)
+    zarr.create_group(store).create_array("a", shape=2, dtype="i1")
+
+    async def look(key: str) -> tuple[bool, object]:
+        return await store.exists(key), await StorePath(store, key).get()
+
+    for key in ("a", "zarr.json/x", "b/c"):
+        assert asyncio.run(look(key)) == (False, None)
+    (tmp_path / "c").symlink_to("c")
+    with pytest.raises(OSError, match="symbolic links"):
+        asyncio.run(look("c"))

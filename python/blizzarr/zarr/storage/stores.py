@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator, MutableMapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from blizzarr import stores
+from blizzarr.errors import StoreError
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.stores.zarr_python import synchronous
-from blizzarr.zarr.abc.store import Store
-from blizzarr.zarr.buffer import Buffer
+from blizzarr.zarr.abc.store import ByteRequest, Store
+from blizzarr.zarr.buffer import Buffer, BufferPrototype
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
 from blizzarr.zarr.sync import in_thread_to_the_end
 
@@ -48,6 +51,18 @@ class LocalStore(EngineStore):
         """The path of the directory, as it was given."""
         engine = unwrapped(self.engine)
         return Path(getattr(engine, "given", engine.root))
+
+    def get_sync(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none: also for a directory, or below a file."""
+        try:
+            return super().get_sync(key, prototype, byte_range)
+        except StoreError:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                if not stat.S_ISDIR((self.root / key).stat().st_mode):
+                    raise
+            return None
 
     async def move(self, dest_root: Path | str) -> None:
         """Move the directory to another path; arrays and groups that are open have to be opened again.
