@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 from blizzarr import attributes
@@ -34,6 +35,11 @@ class Node:
     _shown: tuple[Any, Any]
     passed: ClassVar[frozenset[str]]
     """The names that are those of blizzarr's class."""
+
+    def __init_subclass__(cls) -> None:
+        # As properties, so that setting one is an error.
+        for name in vars(cls).get("passed", ()):
+            setattr(cls, name, property(attrgetter(f"engine.{name}")))
 
     def __class_getitem__(cls, item: object) -> type[Self]:
         return cls
@@ -72,9 +78,7 @@ class Node:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self.passed:
-            raise AttributeError(name) if name.startswith("_") or name == "engine" else missing_attribute(self, name)
-        return getattr(self.engine, name)
+        raise AttributeError(name) if name.startswith("_") or name == "engine" else missing_attribute(self, name)
 
     def __eq__(self, other: object) -> bool:
         return self.engine == other.engine if isinstance(other, type(self)) else NotImplemented

@@ -254,3 +254,11 @@ def test_an_array_becomes_one_of_a_derived_class() -> None:
     array: Any = zarr.array([1, 2])
     array.__class__ = Derived
     assert (len(array), array[1:].tolist()) == (7, [2])
+
+
+@pytest.mark.parametrize("name", ["fill_value", "size", "dtype", "chunks", "path"])
+def test_what_is_stored_cannot_be_set(name: str) -> None:
+    array: Any = zarr.array([1, 2])
+    with pytest.raises(AttributeError, match="no setter"):
+        setattr(array, name, 3)
+    assert name in dir(array)
