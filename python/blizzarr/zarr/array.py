@@ -121,7 +121,7 @@ class Array(Node):
         parsed = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
         if isinstance(parsed, Mapping):
             parsed = ArrayMetadata.from_dict(parsed)
-        return cls(blizzarr.Array(engine, path, parsed.engine), config)
+        return cls(blizzarr.Array(engine, path, parsed.to_engine()), config)
 
     # What it is
 

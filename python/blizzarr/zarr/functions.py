@@ -405,9 +405,8 @@ def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = 
             named[group] = GroupMetadata(zarr_format=next(iter(formats)))
     for path in sorted(named, key=lambda path: path.count("/") + bool(path)):
         node = named[path]
-        meta = node.to_engine() if isinstance(node, GroupMetadata) else node.engine
         with creating(engine):
-            stored = place_node(engine, path, meta, overwrite=overwrite)
+            stored = place_node(engine, path, node.to_engine(), overwrite=overwrite)
         if isinstance(stored, GroupMeta):
             yield path, Group(blizzarr.Group(engine, path, stored))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeVar, cast
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.dtypes import Kind
 from blizzarr.formats import encode, format_named, format_of
+from blizzarr.formats.attributes import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.transformers import encoding_of
 from blizzarr.zarr.abc.metadata import Metadata
@@ -99,6 +101,10 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
 class _NodeMetadata(Metadata):
     zarr_format: int
 
+    @abstractmethod
+    def to_engine(self) -> ArrayMeta | GroupMeta:
+        """Return the metadata as blizzarr has it."""
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and _members(self) == _members(other)
 
@@ -106,8 +112,7 @@ class _NodeMetadata(Metadata):
 
     def to_buffer_dict(self, prototype: Any = None) -> dict[str, Buffer]:
         """Return the documents by the last parts of their keys."""
-        meta = self.to_engine() if isinstance(self, GroupMetadata) else self.engine  # type: ignore[attr-defined]
-        return {key: Buffer.from_bytes(value) for key, value in encode(meta, "").items()}
+        return {key: Buffer.from_bytes(value) for key, value in encode(self.to_engine(), "").items()}
 
 
 class ArrayMetadata(_NodeMetadata):
@@ -155,7 +160,16 @@ class ArrayMetadata(_NodeMetadata):
     shape = _of_engine("shape", "The length of each axis.")
     chunks = _of_engine("chunk_shape", "The shape of a chunk.")
     shards = _of_engine("shard_shape", "The shape of a shard.")
-    attributes = _of_engine("attributes", "The attributes.")
+
+    @cached_property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes: a copy, changes of which are in what is made from this object."""
+        return dict(copied(self.engine.attributes))
+
+    def to_engine(self) -> ArrayMeta:
+        """Return the metadata as `blizzarr.Array` has it."""
+        is_same = self.attributes == self.engine.attributes
+        return self.engine if is_same else replace(self.engine, attributes=self.attributes)
 
     @property
     def ndim(self) -> int:
@@ -186,7 +200,7 @@ class ArrayMetadata(_NodeMetadata):
 
     def update_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
         """Return the metadata with another shape."""
-        return type(self)(self.engine.with_shape(tuple(shape)))
+        return type(self)(self.to_engine().with_shape(tuple(shape)))
 
     def update_attributes(self, attributes: Mapping[str, Any]) -> ArrayMetadata:
         """Return the metadata with other attributes."""
@@ -239,8 +253,7 @@ class ArrayV3Metadata(ArrayMetadata):
         return dict(self.engine.extra)
 
     def to_dict(self) -> dict[str, Any]:
-        attributes = self.document.get("attributes", {})
-        document = {**_with_tuples(self.document), "attributes": attributes, "fill_value": self._fill_in_document}
+        document = {**_with_tuples(self.document), "attributes": self.attributes, "fill_value": self._fill_in_document}
         document.setdefault("storage_transformers", ())
         return document
 
@@ -338,17 +351,14 @@ class GroupMetadata(_NodeMetadata):
     def of_engine(cls, engine: GroupMeta) -> GroupMetadata:
         """Return the metadata for that of `blizzarr.Group`."""
         consolidated = None if engine.consolidated is None else _nested(engine.consolidated)
-        return cls(engine.attributes, format_number(engine), consolidated)
+        return cls(copied(engine.attributes), format_number(engine), consolidated)
 
     def to_engine(self) -> GroupMeta:
         """Return the metadata as `blizzarr.Group` has it."""
         below = None
         if self.consolidated_metadata is not None:
             nodes = self.consolidated_metadata.flattened_metadata
-            below = {
-                path: node.to_engine() if isinstance(node, GroupMetadata) else node.engine
-                for path, node in nodes.items()
-            }
+            below = {path: node.to_engine() for path, node in nodes.items()}
         return GroupMeta(self.attributes, below, format=format_named(self.zarr_format).name)
 
     def to_dict(self) -> dict[str, Any]:

@@ -283,6 +283,21 @@ def test_values_that_were_set_as_attributes_are_changed_in_place() -> None:
     assert zarr.open_group(group.store).attrs.asdict() == {"scale": [1, 2], "n": 2}
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_attributes_of_metadata_are_a_copy(zarr_format: int) -> None:
+    root = zarr.open_group({}, zarr_format=zarr_format, attributes={"a": [1]})
+    array = root.create_array("x", shape=2, dtype="i1", attributes={"a": [1]})
+    for node in (root, array):
+        meta = node.metadata
+        assert meta.to_dict()["attributes"] == {"a": [1]}
+        meta.attributes["a"].append(2)
+        meta.attributes["b"] = 3
+        assert node.attrs.asdict() == {"a": [1]}
+        assert meta.to_dict()["attributes"] == {"a": [1, 2], "b": 3}
+        made = dict(zarr.create_hierarchy(store={}, nodes={"n": meta}))
+        assert made["n"].attrs.asdict() == {"a": [1, 2], "b": 3}
+
+
 def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None:
     root = zarr.create_group({})
     root.create_array("a<b/x", shape=2, dtype="f8")
