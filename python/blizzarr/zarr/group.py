@@ -114,8 +114,8 @@ class Group(Node):
 
     @property
     def info(self) -> GroupInfo:
-        """The facts about the group."""
-        return self._info()
+        """The facts about the group; its nodes are counted if consolidated metadata list them."""
+        return self._info() if self.engine.metadata.consolidated is None else self.info_complete()
 
     def info_complete(self) -> GroupInfo:
         """Return the facts about the group with the number of all nodes below it."""

@@ -262,3 +262,23 @@ def test_what_is_stored_cannot_be_set(name: str) -> None:
     with pytest.raises(AttributeError, match="no setter"):
         setattr(array, name, 3)
     assert name in dir(array)
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_info_counts_the_nodes_that_consolidated_metadata_list() -> None:
+    root = zarr.group({})
+    root.create_array("a/x", shape=2, dtype="i1")
+    assert "No. arrays" not in str(root.info)
+    consolidated = zarr.open_group(zarr.consolidate_metadata(root.store).store)
+    assert str(consolidated.info).splitlines()[-3:] == ["No. members : 2", "No. arrays  : 1", "No. groups  : 1"]
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_a_consolidated_group_shows_what_was_changed_through_its_members() -> None:
+    root = zarr.group({})
+    root.create_array("a/x", shape=2, dtype="i1")
+    zarr.consolidate_metadata(root.store)
+    opened = zarr.open_group(root.store)
+    assert opened.metadata.consolidated_metadata is not None
+    opened["a"]["x"].attrs["unit"] = "mm"
+    assert opened["a/x"].attrs["unit"] == "mm"
