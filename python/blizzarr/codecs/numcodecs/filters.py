@@ -160,6 +160,9 @@ class DeltaCodec(ArrayFilter):
     astype: str | None = None
 
     def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        if given.dtype.kind in "bM":
+            # numcodecs stores them: then the sums are other flags, and times have none.
+            raise CodecError(f"expected numbers or differences of times, found {given.dtype}")
         differences = np.empty(given.shape, made)
         if given.size:
             # Not a slice: NumPy refuses an element that the type lacks, and would change those of a slice.
