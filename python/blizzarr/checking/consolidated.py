@@ -42,21 +42,24 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
             more = f"; and {len(differences) - _NAMED:,} more" if len(differences) > _NAMED else ""
             text = "; ".join(differences[:_NAMED]) + more
             if last:
-                text += (
-                    f"; the document of {last[0]}, whose chunks are there, exists only in them: restore it from there"
-                )
+                text += f"; the document of {last[0]} are there, exists only in them: restore it from there"
             findings.append(Finding("consolidated", f"/{path}", text, key=key, repairable=not last))
     return findings
 
 
 def _last_copies(nodes: Nodes, path: str, meta: GroupMeta, keys: Sequence[str]) -> list[str]:
-    """Return the names of arrays that have chunks, but no document except the copy in the consolidated metadata."""
-    known, last, ordered = nodes.metas.keys() | nodes.unreadable, [], sorted(keys)
+    """Describe the nodes that have chunks or members, but no document except the copy in the consolidated metadata."""
+    known, form, last = nodes.metas.keys() | nodes.unreadable, format_of(meta), []
+    ordered, paths = sorted(keys), sorted(known)
     for name in meta.consolidated or ():
         full = join(path, name)
-        if full not in known and isinstance(_copy(meta, name), ArrayMeta):
-            prefix = format_of(meta).chunk_prefix(full)
-            last += [name] * bool(list_sorted(ordered, prefix))
+        if full in known:
+            continue
+        copy = _copy(meta, name)
+        if isinstance(copy, ArrayMeta):
+            last += [f"{name}, whose chunks"] * bool(list_sorted(ordered, form.chunk_prefix(full)))
+        elif isinstance(copy, GroupMeta) and not form.implicit_groups:
+            last += [f"{name}, whose members"] * bool(list_sorted(paths, f"{full}/"))
     return last
 
 

@@ -32,6 +32,22 @@ def test_the_last_copy_of_a_document_stays(tmp_path: Path, zarr_format: int, doc
     assert blizzarr.open_group(path)["lat"][:].tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(("zarr_format", "document"), [(2, ".zgroup"), (3, "zarr.json")])
+def test_the_last_copy_of_the_document_of_a_group_stays(tmp_path: Path, zarr_format: int, document: str) -> None:
+    """With rebuilt metadata, readers would find neither the group and its attributes nor what is below it."""
+    path = made(tmp_path / "a.zarr", zarr_format)
+    group = blizzarr.open_group(path, mode="r+").create_group("g", attributes={"a": 1})
+    group.create_group("h").create_array("t", data=np.arange(4), chunks=2)
+    blizzarr.consolidate_metadata(path)
+    (path / "g" / document).unlink()
+    (finding,) = blizzarr.check(path).of_kind("consolidated")
+    assert "g is not there; the document of g, whose members are there, exists only in them" in finding.message
+    assert not finding.repairable
+    blizzarr.check(path, repair=True, quarantine=tmp_path / "kept")
+    there = blizzarr.open_group(path)["g"]
+    assert (there.attrs.asdict(), there["h/t"][:].tolist()) == ({"a": 1}, [0, 1, 2, 3])
+
+
 @pytest.mark.parametrize(("zarr_format", "key"), [(2, ".zmetadata"), (3, "zarr.json")])
 def test_what_is_rebuilt_is_kept(tmp_path: Path, zarr_format: int, key: str) -> None:
     path = made(tmp_path / "a.zarr", zarr_format)
