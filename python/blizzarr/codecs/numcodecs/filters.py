@@ -290,7 +290,13 @@ class QuantizeCodec(ArrayFilter):
 
     def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
         scale = 2.0 ** ceil(log2(10.0**self.digits))
-        return (np.around(scale * given) / scale).astype(made, copy=False)
+        with np.errstate(all="ignore"):
+            rounded = np.asarray(np.around(scale * given) / scale)
+        # numcodecs makes these infinite, or NaN: they have no such digits, or the scale is zero in their type.
+        lost = np.isfinite(given) & ~np.isfinite(rounded)
+        nothing = np.isnan(rounded) & (self.digits < 0)
+        np.copyto(rounded, np.where(nothing, given.dtype.type(0), given), where=lost)
+        return rounded.astype(made, copy=False)
 
     def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
         return stored.astype(taken, copy=False)
