@@ -27,6 +27,8 @@ FutureLike: TypeAlias = Any
 _FIRST = "call .result() or await it first"
 
 _PENDING, _RESULT, _ERROR, _CANCELLED = range(4)
+_LAST = (-1,)
+"""What `map` calls `list.pop` with: in one step of `list.extend`, in which no interrupt comes between."""
 
 
 class Future(Generic[T]):
@@ -83,14 +85,18 @@ class Future(Generic[T]):
     def _settle(self, state: int, value: Any) -> bool:
         if self._state != _PENDING:
             return False
+        mine: list[None] = []
         try:
-            self._right.pop()
+            mine.extend(map(self._right.pop, _LAST))
         except IndexError:
             return False
-        self._value = value
-        self._state = state
-        self._work.clear()
-        self._tell()
+        finally:
+            # Also where an interrupt comes just then: nobody else may do it any more, and somebody may wait for it.
+            if mine:
+                self._value = value
+                self._state = state
+                self._work.clear()
+                self._tell()
         return True
 
     def _tell(self) -> None:
@@ -400,18 +406,18 @@ def keep_alive(future: Future[Any], kept: object) -> None:
 
 def run(future: Future[Any]) -> bool:
     """Do the work of the future in this thread; return False if there is none, or some thread has begun it."""
+    taken: list[Callable[[], Any]] = []
     try:
-        work = future._work.pop()
-    except IndexError:
-        return False
-    if future._state == _PENDING:
-        try:
-            value = work()
-        except BaseException as error:
+        # One step in C, so that no interrupt comes between: who has taken the work ends the future in any case.
+        taken.extend(map(future._work.pop, _LAST))
+        if future._state == _PENDING:
+            future._settle(_RESULT, taken[0]())
+    except BaseException as error:
+        if taken:
             future._settle(_ERROR, error)
-        else:
-            future._settle(_RESULT, value)
-    return True
+        elif not isinstance(error, IndexError):
+            raise
+    return bool(taken)
 
 
 def tell_loop(future: Future[Any], tell: Callable[[], None]) -> None:
