@@ -56,7 +56,9 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
     except BlizzarrError:
         return "there is no document of one, like zarr.json or .zarray, and the store cannot list what is there"
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
-    if "manifest.ocdbt" in names:
+    from blizzarr.stores.ocdbt.store import MANIFEST
+
+    if MANIFEST in names:
         return "this is a database of OCDBT, in which arrays have paths of their own: add '|ocdbt:' and the path"
     if not names:
         return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)

@@ -18,6 +18,7 @@ from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.resources import UsesResources, resources_json
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
+from blizzarr.stores.urls import DATABASE_VERSION
 
 _PATH = re.compile(r"[\w./~ -]+")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -216,13 +217,12 @@ _ZIP = KvDriver(
 
 # Databases of OCDBT, in a directory of another store.
 
-_VERSION = re.compile(r"@v([0-9]{1,20})(?:/|\Z)")
 _version = as_integer(1, 2**64 - 1)
 
 
 def _ocdbt_url(url: Url) -> KvNode:
     # Before decoding: a path that begins with "@" has "%40" there.
-    version = _VERSION.match(url.path)
+    version = DATABASE_VERSION.match(url.path)
     if version is None and url.path.startswith("@"):
         raise SpecError(f"expected a version like '@v5', found {quote(url.path.partition('/')[0])}")
     path = decoded(url.path[version.end() if version else 0 :])

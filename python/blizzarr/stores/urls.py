@@ -36,6 +36,9 @@ _SCHEME = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]{'+' if os.name == 'nt' else '*'}
 _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
 
+DATABASE_VERSION: Final = re.compile(r"@v([0-9]{1,20})(?:/|\Z)")
+"""The version of a database of OCDBT, in front of the path in it."""
+
 ZIP_ENDINGS: Final = (".zip", ".ozx")
 """The endings of the names of zip files; ``.ozx`` is that of OME-Zarr in a zip file."""
 _ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)))
@@ -230,7 +233,7 @@ def _from_database(text: str) -> tuple[Store, str]:
     from blizzarr.stores.ocdbt import OcdbtStore
 
     base, _, inner = text.rpartition("|ocdbt:")
-    version = re.match(r"@v(\d+)(?:/|\Z)", inner)
+    version = DATABASE_VERSION.match(inner)
     inner = inner[version.end() if version else 0 :].strip("/")
     return OcdbtStore(base, version=int(version[1]) if version else None), check_key(inner) if inner else ""
 

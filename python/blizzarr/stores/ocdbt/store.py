@@ -13,9 +13,9 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import ArchiveError, StoreError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.keys import check_key, check_prefix, is_key, list_sorted_dir
+from blizzarr.stores.keys import check_key, check_prefix, is_key
 from blizzarr.stores.ocdbt.encoding import Inner, Leaf, Place, Version, Versions, manifest, node, versions
-from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.protocol import ByteRange, Store, Value
 from blizzarr.stores.ranges import resolve_range, slice_ranges
 from blizzarr.stores.readonly import read_only
 from blizzarr.stores.requests import each, is_remote
@@ -78,7 +78,7 @@ class OcdbtStore(BaseStore):
         from blizzarr.stores.urls import resolve
 
         store, inner = resolve(base, "r", path)
-        self._base, self._prefix = read_only(store), f"{inner}/" if inner else ""
+        self._base, self._path, self._prefix = read_only(store), inner, f"{inner}/" if inner else ""
         self._manifest = manifest or (self._base, inner)
         self.remote = is_remote(store)
         self._nodes: BoundedCache[Place, Leaf | Inner] = BoundedCache(_NODES)
@@ -87,16 +87,14 @@ class OcdbtStore(BaseStore):
             self._node(self._version.root, self._version.height)
 
     def __str__(self) -> str:
-        return f"{self._base}{'/' if self._prefix else ''}{self._prefix.rstrip('/')}|ocdbt:"
+        return f"{self._base}{f'/{self._path}' if self._path else ''}|ocdbt:"
 
     def __repr__(self) -> str:
-        return f"OcdbtStore({self._base!r}, {self._prefix.rstrip('/')!r}, version={self._version.number})"
+        return f"OcdbtStore({self._base!r}, {self._path!r}, version={self._version.number})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(OcdbtStore, version=self._version.number, manifest=self._manifest), (
-            self._base,
-            self._prefix.rstrip("/"),
-        )
+        reopened = partial(OcdbtStore, version=self._version.number, manifest=self._manifest)
+        return reopened, (self._base, self._path)
 
     @property
     def database_version(self) -> int:
@@ -136,9 +134,6 @@ class OcdbtStore(BaseStore):
     def list(self, prefix: str = "") -> builtins.list[str]:
         keys = (key.decode("utf-8", "surrogateescape") for key in self._keys(check_prefix(prefix).encode()))
         return [key for key in keys if is_key(key)]
-
-    def list_dir(self, prefix: str = "") -> Listing:
-        return list_sorted_dir(sorted(self.list(prefix)), check_prefix(prefix))
 
     # Versions
 
