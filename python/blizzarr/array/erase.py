@@ -102,14 +102,15 @@ def erase_outside(
     reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
     while batch := list(islice(reaching, BATCH)):
         outside = [(key, cell) for key, cell in batch if is_outside(cell)]
+        steps = [partial(fill, place) for place in batch if not is_outside(place[1])]
         if is_locked:
             # Whoever replaces the array waits for the locks of the chunks.
             binding.handle.erase(np.array([cell for _, cell in outside], np.int64), len(keep) if outside else 0)
-        elif outside and not (just_read and not are_stored) and not is_still():
-            return
+        elif outside:
+            if (are_stored or not just_read) and not is_still():
+                return
+            steps.insert(0, partial(delete_many, chunks, [key for key, _ in outside]))
         just_read = False
-        steps = [] if is_locked else [partial(delete_many, chunks, [key for key, _ in outside])]
-        steps += [partial(fill, place) for place in batch if not is_outside(place[1])]
         each(chunks, lambda step: step(), steps)
 
 

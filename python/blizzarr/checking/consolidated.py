@@ -42,7 +42,7 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
             more = f"; and {len(differences) - _NAMED:,} more" if len(differences) > _NAMED else ""
             text = "; ".join(differences[:_NAMED]) + more
             if last:
-                text += f"; the document of {last[0]} are there, exists only in them: restore it from there"
+                text += f"; the document of {last[0]}, exists only in them: restore it from there"
             findings.append(Finding("consolidated", f"/{path}", text, key=key, repairable=not last))
     return findings
 
@@ -57,9 +57,9 @@ def _last_copies(nodes: Nodes, path: str, meta: GroupMeta, keys: Sequence[str]) 
             continue
         copy = _copy(meta, name)
         if isinstance(copy, ArrayMeta):
-            last += [f"{name}, whose chunks"] * bool(list_sorted(ordered, form.chunk_prefix(full)))
+            last += [f"{name}, whose chunks are there"] * bool(list_sorted(ordered, form.chunk_prefix(full)))
         elif isinstance(copy, GroupMeta) and not form.implicit_groups:
-            last += [f"{name}, whose members"] * bool(list_sorted(paths, f"{full}/"))
+            last += [f"{name}, whose members are there"] * bool(list_sorted(paths, f"{full}/"))
     return last
 
 

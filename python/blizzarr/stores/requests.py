@@ -24,7 +24,7 @@ _FEW: Final = 4
 _HELD: Final = 256 << 20
 """The bytes that values may take up which are requested at once, those of the fewest requests apart."""
 ARRAYS_AT_ONCE: Final = 8
-"""The number of small arrays that are copied or written at once if a store is remote, as each takes many requests."""
+"""How many small arrays are copied, written or checked at once if a store is remote: each takes many requests."""
 
 
 def publish(store: Store) -> None:
