@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -25,8 +24,8 @@ from xarray.backends.zarr import (
 from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
-from blizzarr.array.binding import bind
 from blizzarr.array.empty_chunks import WithEmptyChunks
+from blizzarr.array.facts import binding_of
 from blizzarr.array.reshape import append
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
@@ -178,10 +177,8 @@ class GroupStore(ZarrStore):
             name, variable = self._last
             # Nobody else appends, so nobody needs to see the coordinate grow before its elements are there.
             array = self._opened(name)
-            node = array.store, array.path, array.metadata
-            binding = bind(*node)
-            binding = replace(binding, write_empty=binding.write_empty or bool(self._write_empty))
-            append(*node, binding, np.asarray(variable.data), 0, self._end, alone=True)
+            node = array.store, array.path, array.metadata, binding_of(array)
+            append(*node, np.asarray(variable.data), 0, self._end, alone=True)
 
     def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
         """Return a variable as it is stored.
