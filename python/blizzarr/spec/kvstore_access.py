@@ -320,7 +320,7 @@ class KvChanges:
         with changes.lock:
             name = self._prefix + full
             made = changes.made(name)
-            if made is None and not changes.overlay.changes(name):
+            if made is None and not changes.overlay(name).changes(name):
                 return None
             value = self._staged.get(full)
             return None if value is None else bytes(value), changes.stamp(name, made is not None)

@@ -135,7 +135,7 @@ class Staged:
 
     def check(self) -> None:
         """Raise if the documents of the array are unknown, as a change of them has failed."""
-        errors = self._changes.overlay.errors
+        errors = self._changes.overlay(self.under).errors
         if errors:
             for key in document_keys(self._path, self._meta):
                 if self._prefix + key in errors:
@@ -160,8 +160,8 @@ class Staged:
     def _below(self) -> Binding:
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         documents = (self._prefix + key for key in document_keys(self._path, self._meta))
-        if self._changes.overlay.touches(prefix, documents):
-            return self._bind(self._changes.view(self._store, elements=False), self._meta)
+        if self._changes.overlay(self.under).touches(prefix, documents):
+            return self._bind(self._changes.view(self._store, self.under, elements=False), self._meta)
         if self._binding is None:
             # The document is compared when the transaction is committed, and may be part of it.
             self._binding = self._bind(self._store, self._meta, watch=False)
@@ -194,7 +194,7 @@ class Staged:
         if positions is None:
             return None
         overlay = Overlay()
-        self._put(self._changes.view(self._store, elements=False), overlay, positions)
+        self._put(self._changes.view(self._store, self.under, elements=False), overlay, positions)
         return None if name not in overlay.values else (overlay.values[name],)
 
     def forget(self, least: str, end: str) -> None:

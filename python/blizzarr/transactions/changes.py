@@ -39,6 +39,14 @@ class Operation:
     is_plain: bool = False
     """True if the change only sets or deletes the value of one key."""
 
+    @property
+    def place(self) -> str:
+        """The name below which are all values that the change affects; empty for those of everything."""
+        if self.under is None:
+            return self.names[0].rpartition("/")[0] if len(self.names) == 1 else ""
+        place = self.under.rstrip("/")
+        return place if all(name.startswith(f"{place}/") for name in self.names) else ""
+
 
 class Elements(Protocol):
     """Elements of an array that are to be written, on top of all other changes."""
@@ -84,7 +92,8 @@ class Changes:
         self._operations: dict[object, Operation] = {}
         """The changes in their order. Changes that set one key are under its name, as only the last of them counts."""
         self._overlay = Overlay()
-        self._generations: Generations = {}
+        self._generations: dict[str, Generations] = {}
+        """The values that the changes depend on, by the places of the changes."""
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
         """By name, the generation that a value must have at commit; None if no generation can satisfy the conditions
         any more.
@@ -97,35 +106,43 @@ class Changes:
 
     # The values as they will be
 
-    def view(self, store: Store, elements: bool = True) -> View:
-        """Return the store as the transaction will leave it."""
-        with self.lock:
-            self._update()
-            return View(store, place_in(store)[1], self._overlay, None, self if elements and self._elements else None)
+    def view(self, store: Store, name: str | None, elements: bool = True) -> View:
+        """Return the store as the transaction will leave it, of which the value of a name is wanted, or any value."""
+        above = self if elements and self._elements else None
+        return View(store, place_in(store)[1], self.overlay(name), None, above)
 
-    @property
-    def overlay(self) -> Overlay:
-        """The values as the transaction will leave them, brought up to date."""
+    def overlay(self, name: str | None) -> Overlay:
+        """Return the values as the transaction will leave them; that of a name is brought up to date, or all are."""
         with self.lock:
-            self._update()
+            self._update(name)
             return self._overlay
 
-    def _update(self) -> None:
-        """Apply all changes again if a value that they depend on has changed."""
-        if any(generation_of(store, key) != before for store, key, before in self._generations.values()):
+    def _update(self, name: str | None) -> None:
+        """Apply all changes again if a value has changed that those which affect a name depend on.
+
+        Others are left alone: asking for the generation of a value may be a request.
+        """
+        places = (
+            self._generations
+            if name is None
+            else ["", name, *(name[:end] for end, letter in enumerate(name) if letter == "/")]
+        )
+        relied = [each for place in places for each in self._generations.get(place, {}).values()]
+        if any(generation_of(store, key) != before for store, key, before in relied):
             self._overlay, self._generations = self._played()
 
-    def _played(self) -> tuple[Overlay, Generations]:
-        overlay, generations = Overlay(), Generations()
+    def _played(self) -> tuple[Overlay, dict[str, Generations]]:
+        overlay, generations = Overlay(), dict[str, Generations]()
         for operation in self._operations.values():
             overlay, _ = self._made(operation, overlay, generations)
         return overlay, generations
 
     def _made(
-        self, operation: Operation, overlay: Overlay, generations: Generations
+        self, operation: Operation, overlay: Overlay, relied: dict[str, Generations]
     ) -> tuple[Overlay, BlizzarrError | None]:
         # Setting one key cannot fail halfway, so it needs no copy.
         after = overlay if operation.is_plain else overlay.copy()
+        generations = relied.setdefault(operation.place, {})
         try:
             operation.apply(View(operation.store, place_in(operation.store)[1], after, generations))
         except BlizzarrError as error:
@@ -137,7 +154,7 @@ class Changes:
         """Apply a change, and raise its error, which the commit would raise, too."""
         with self.lock:
             check_open(self._transaction)
-            self._update()
+            self._update(operation.place)
             self._overlay, error = self._made(operation, self._overlay, self._generations)
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
             if error is not None:
@@ -307,10 +324,11 @@ class Changes:
             # Values with elements are taken from this memory without a copy.
             made = MemoryStore()
             for _ in range(_ATTEMPTS):
-                overlay, generations = self._played()
+                overlay, relied = self._played()
                 for error in overlay.errors.values():
                     raise error
                 taken: dict[str, None] = {}
+                generations = Generations()
                 for elements in self._elements.values():
                     taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, generations), made)))
                 hidden = [key for key in memory.list() if overlay.hides(key)] if overlay.ranges else []
@@ -318,7 +336,11 @@ class Changes:
                 names = [*(key for key, _ in changes if key not in taken), *taken]
                 expected = [
                     (key, None if generation == NO_VALUE else generation[1:])
-                    for _, key, generation in (*generations.values(), *self.watched.values(), *self.needed.values())
+                    for _, key, generation in (
+                        *(read for each in (generations, *relied.values()) for read in each.values()),
+                        *self.watched.values(),
+                        *self.needed.values(),
+                    )
                     if generation is not None
                 ]
                 if memory.native.exchange(expected, changes, made.native, list(taken)) is None:
@@ -364,16 +386,16 @@ class StagedStore(BaseStore):
         """The changes that the transaction has gathered for this place."""
         return changes_in(self.transaction, self.base)
 
-    def _view(self) -> View:
+    def _view(self, key: str | None = None) -> View:
         changes = self.changes
         base = watched(self.base, changes.watched) if self.transaction.repeatable_read else self.base
-        return changes.view(base)
+        return changes.view(base, None if key is None else place_in(base)[1] + key)
 
     def get(self, key: str) -> Value | None:
-        return self._view().get(key)
+        return self._view(key).get(key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        return self._view().get_ranges(key, ranges)
+        return self._view(key).get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
         self.changes.write(self.base, key, bytes(value))

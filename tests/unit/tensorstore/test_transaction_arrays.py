@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 import blizzarr
 from blizzarr.errors import BlizzarrError, ConflictError, StoreError
 from blizzarr.stores import LocalStore
+from blizzarr.stores.generation import generation_of
+from blizzarr.transactions import changes
 from tensorstore_face import ours, outcome, same, theirs
 
 URLS = ["memory://", "file"]
@@ -467,3 +470,31 @@ def test_conflicts_are_errors_of_ours() -> None:
     kv.with_transaction(txn).write("a", b"1", if_equal=b"\0other").result()
     with pytest.raises(ConflictError):
         txn.commit_sync()
+
+
+def test_others_are_asked_about_few_values(url: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As often for each array of a transaction, however many there are: only of what its own values depend on."""
+    asked: list[str] = []
+
+    def noted(store: Any, key: str) -> bytes:
+        asked.append(key)
+        return generation_of(store, key)
+
+    monkeypatch.setattr(changes, "generation_of", noted)
+    context, transaction, counts = ours.Context(), ours.Transaction(), []
+    first = made(ours, f"{url(ours)}first/", context)
+    first.with_transaction(transaction).resize(exclusive_max=[8, None]).result()
+    for number in range(6):
+        asked.clear()
+        array = made(ours, f"{url(ours)}{number}/", context, transaction)
+        array.write(number).result()
+        assert array[1, 1].read().result() == number
+        counts.append(len(asked))
+    assert len(set(counts)) == 1
+    # What others change is there as soon as it is asked for.
+    first.resize(exclusive_max=[None, 9]).result()
+    document = first.kvstore.with_transaction(transaction)["zarr.json"]
+    assert json.loads(document)["shape"] == [8, 9]
+    transaction.commit_sync()
+    assert first.resolve().result().shape == (8, 9)
+    assert array.with_transaction(None)[3, 5].read().result() == 5
