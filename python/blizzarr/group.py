@@ -176,7 +176,8 @@ class Group(GroupMembers):
         StoreError
             If the store fails.
         """
-        return self._renew(lambda: _as_group(read_node(self._store, self._path), self._path))
+        form = format_of(self._metadata)
+        return self._renew(lambda: _as_group(read_node(self._store, self._path, likely=form), self._path))
 
     def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
         """Set several attributes in one step, and return the group; the other attributes stay.
@@ -405,7 +406,7 @@ class Group(GroupMembers):
     def _found(self, name: str) -> Array | Group | None:
         """Return the member as it is stored, ignoring consolidated metadata; None if there is none."""
         path = join(self._path, member_path(name, self._metadata))
-        meta = read_if_there(self._store, path)
+        meta = read_if_there(self._store, path, likely=format_of(self._metadata))
         return None if meta is None else node_of(self._store, path, meta)
 
     def _adopt(self, metadata: GroupMeta, since: int | None = None) -> bool:

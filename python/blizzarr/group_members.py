@@ -13,6 +13,7 @@ from blizzarr.formats import (
     PROGRESS,
     Child,
     detect,
+    find_many,
     format_of,
     is_implicit,
     not_found,
@@ -20,7 +21,6 @@ from blizzarr.formats import (
     warn_if_unfinished,
     with_separator,
 )
-from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -90,7 +90,7 @@ class GroupMembers(Node, ABC):
             copy = self._metadata.consolidated.get(path)
             return None if copy is None else self._node(path, copy)
         try:
-            meta = read_if_there(self._store, full)
+            meta = read_if_there(self._store, full, likely=format_of(self._metadata))
         except UnknownExtensionError as error:
             return without_data(self._store, full, error)
         return None if meta is None else self._node(path, meta)
@@ -122,8 +122,9 @@ class GroupMembers(Node, ABC):
             full = join(self._path, member_path(path, self._metadata))  # type: ignore[arg-type]  # it is checked there
             if self._metadata.consolidated is not None:
                 return path in self._metadata.consolidated
-            there = read_many(self._store, [full])[0]
-            return there is not None or is_implicit(self._store, format_of(self._metadata), full)
+            form = format_of(self._metadata)
+            there = find_many(self._store, [full], likely=form)[0]
+            return there is not None or is_implicit(self._store, form, full)
         except (PathError, TypeError):
             # A name that no node can have, like one that is too long for a file, is not there either.
             return False

@@ -1,9 +1,10 @@
 """Finding nodes in a store, whatever their format.
 
 The documents of the newest format count. Where requests are slow, the document of the newest format is requested
-together with that of an array of the format before it, which may be out of date there; only if it is missing, all
-others are, at once. All are requested at once for a new node, which is probably missing. A store on this machine is
-asked for one format after the other, as most nodes have the newest.
+together with that of an array of the format before it, which may be out of date there, and with those of the format
+that the node probably has, like that of its group; only if all are missing, all others are requested, at once. All are
+requested at once for a new node, which is probably missing. A store on this machine is asked for one format after the
+other, as most nodes have the newest.
 """
 
 from __future__ import annotations
@@ -13,13 +14,7 @@ from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
 
-from blizzarr.errors import (
-    BlizzarrError,
-    LimitError,
-    MetadataError,
-    PathError,
-    StoreError,
-)
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.document import MAX_BYTES, Stored, load
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
@@ -93,6 +88,7 @@ def find_many(
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
     absent: bool = False,
+    likely: Format = V3,
 ) -> list[StoredNode | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -103,6 +99,7 @@ def find_many(
     - `known`: the documents by key, if the caller has read them; the store is then not asked for any.
     - `entry`: used in place of the document of the hierarchy as a whole, in formats that have one.
     - `absent`: a node is probably missing, so that the documents of all formats will be needed.
+    - `likely`: the format that the nodes probably have.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
@@ -115,9 +112,10 @@ def find_many(
     if known is not None or at_once:
         batches = [forms]
     elif is_remote(store):
-        # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once; for
-        # many nodes, whose requests wait for each other, those of the format before it first.
-        batches = [forms[:1], *([forms[1:2], forms[2:]] if len(paths) > _FEW else [forms[1:]])]
+        # Where a node has no likely format, the documents of all others are asked for at once; for many nodes, whose
+        # requests wait for each other, those of the next format first.
+        count = len(_up_to(likely, forms))
+        batches = [forms[:count], *([forms[count:][:1], forms[count + 1 :]] if len(paths) > _FEW else [forms[count:]])]
     else:
         batches = [(form,) for form in forms]
     for batch in batches:
@@ -150,6 +148,12 @@ def find_many(
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
                 results[number] = results[number] or other
     return results
+
+
+def _up_to(likely: Format, forms: Iterable[Format]) -> list[Format]:
+    """Return the formats whose documents count before those of the likely one, and that one; else the first."""
+    forms = list(forms)
+    return forms[: forms.index(likely) + 1] if likely in forms else forms[:1]
 
 
 def _complete_separators(store: Store, paths: Sequence[str], results: list[StoredNode | BlizzarrError | None]) -> None:
@@ -216,19 +220,21 @@ def _decode(
     return None if meta is None else StoredNode(meta, documents, notices)
 
 
-def find(store: Store, path: str, form: Format | None = None, *, reading: bool = False) -> StoredNode | None:
+def find(
+    store: Store, path: str, form: Format | None = None, *, reading: bool = False, likely: Format = V3
+) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
-    With `form`, only a node of that format is looked for. Warnings are issued of what is doubtful about the documents,
-    and of documents of other formats; with `reading`, because the elements will be read, also of a copy that is not
-    finished, unless asking for the record of the copy would be one more request.
+    With `form`, only a node of that format is looked for; `likely` is the format that it probably has. Warnings are
+    issued of what is doubtful about the documents, and of documents of other formats; with `reading`, because the
+    elements will be read, also of a copy that is not finished, unless asking for its record would be one more request.
 
     Raise `MetadataError` if the documents do not conform.
     """
     known: Mapping[str, bytes] | None = None
     try:
         if getattr(store, "native", None) is None:
-            node, known = _find_far(store, path, form, reading=reading)
+            node, known = _find_far(store, path, form, reading=reading, likely=likely)
         else:
             node = find_one(store, path, FORMATS.values() if form is None else (form,))
             if node is None and form is None:
@@ -307,12 +313,12 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
 
 
 def _find_far(
-    store: Store, path: str, form: Format | None, *, reading: bool = False
+    store: Store, path: str, form: Format | None, *, reading: bool = False, likely: Format = V3
 ) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
     try:
-        known = _documents_far_away(store, path, forms, reading=reading)
+        known = _documents_far_away(store, path, forms, reading=reading, likely=likely)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
@@ -325,9 +331,9 @@ def _find_far(
 
 
 def _documents_far_away(
-    store: Store, path: str, forms: Collection[Format], *, reading: bool = False
+    store: Store, path: str, forms: Collection[Format], *, reading: bool, likely: Format
 ) -> dict[str, bytes]:
-    """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest.
+    """Return the documents that exist at a path, by key; not all of other formats if there is one of the likely.
 
     With `reading`, the record of a copy is among them, if the store is near.
     """
@@ -335,10 +341,10 @@ def _documents_far_away(
     if not is_remote(store) or len(forms) == 1:
         progress = [join(path, PROGRESS)] if reading and not is_remote(store) else []
         return _documents(store, [*wanted, *progress])
-    newest = V3.document_keys(path)
-    first = [*newest, V2.node_keys(path)[0]]
+    expected = _up_to(likely, forms)
+    first = [key for form in expected for key in form.document_keys(path)] + [V2.node_keys(path)[0]]
     known = _documents(store, first)
-    if not any(key in known for key in newest):
+    if not any(key in known for form in expected for key in form.node_keys(path)):
         known |= _documents(store, [key for key in wanted if key not in first])
     return known
 
@@ -383,22 +389,21 @@ def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
     return None if node is None else node.meta
 
 
-def read_node(store: Store, path: str, form: Format | None = None) -> Node:
-    """Return the metadata of the array or group at a path.
+def read_node(store: Store, path: str, form: Format | None = None, *, likely: Format = V3) -> Node:
+    """Return the metadata of the array or group at a path, which probably has the likely format.
 
     Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
     `MetadataError` if its documents do not conform.
     """
-    node = find(store, path, form, reading=True)
-    meta = _implied(store, path, form) if node is None else node.meta
+    meta = read_if_there(store, path, form, likely=likely)
     if meta is None:
         raise not_found(store, path, form, detect)
     return meta
 
 
-def read_if_there(store: Store, path: str, form: Format | None = None) -> Node | None:
+def read_if_there(store: Store, path: str, form: Format | None = None, *, likely: Format = V3) -> Node | None:
     """Return the metadata of the array or group at a path, or `None`, without looking for what is there instead."""
-    node = find(store, path, form, reading=True)
+    node = find(store, path, form, reading=True, likely=likely)
     return _implied(store, path, form) if node is None else node.meta
 
 
@@ -448,10 +453,10 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
         if not wanted:
             continue
         path, meta = groups[wanted[0][0]]
+        form = format_of(meta)
         paths = [join(groups[number][0], name) for number, name in wanted]
-        for (number, name), result in zip(
-            wanted, find_many(store, paths, relatives(format_of(meta), path)), strict=True
-        ):
+        results = find_many(store, paths, relatives(form, path), likely=form)
+        for (number, name), result in zip(wanted, results, strict=True):
             if isinstance(result, StoredNode):
                 made[number].append(Child(name, result.meta, notices=result.notices))
             elif result is not None:

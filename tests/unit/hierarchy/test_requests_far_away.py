@@ -18,17 +18,22 @@ from support.faulty_server import FaultyServer, faulty_server
 
 
 class Far(MappingStore):
-    """A store whose requests take long, and are counted."""
+    """A store whose requests take long, and are counted; so are the times that requests are waited for."""
 
     remote = True
 
     def __init__(self) -> None:
         super().__init__({})
         self.read: Counter[str] = Counter()
+        self.batches: list[list[str]] = []
+
+    def get_many(self, keys: list[str]) -> list[Any]:
+        self.batches.append(keys)
+        self.read.update(keys)
+        return [super(Far, self).get(key) for key in keys]
 
     def get(self, key: str) -> Any:
-        self.read[key] += 1
-        return super().get(key)
+        return self.get_many([key])[0]
 
 
 @pytest.fixture
@@ -54,18 +59,30 @@ def test_the_group_above_is_read_once_before_and_once_after_a_new_node(zarr_form
 
 
 def test_a_node_that_changes_is_read_together_with_the_groups_above_it() -> None:
-    batches: list[list[str]] = []
-
-    class Batches(Far):
-        def get_many(self, keys: list[str]) -> list[Any]:
-            batches.append(keys)
-            return [self.get(key) for key in keys]
-
-    array = blizzarr.create_group(Batches()).create_array("a", data=np.arange(4))
-    batches.clear()
+    store = Far()
+    array = blizzarr.create_group(store).create_array("a", data=np.arange(4))
+    store.batches.clear()
     array.attrs["x"] = 1
-    assert batches == [["a/zarr.json", "zarr.json"]]
-    assert blizzarr.open_array(array.store, path="a").attrs == {"x": 1}
+    assert [batch for batch in store.batches if len(batch) > 1] == [["a/zarr.json", "zarr.json"]]
+    assert blizzarr.open_array(store, path="a").attrs == {"x": 1}
+
+
+@pytest.mark.parametrize("zarr_format", ["v2", "n5"])
+def test_members_of_an_older_format_are_expected_to_have_it_too(zarr_format: str) -> None:
+    store = Far()
+    group = blizzarr.create_group(store, zarr_format=zarr_format)
+    array = group.create_array("a", data=np.arange(4))
+    tasks = [array.refresh, group.refresh, lambda: group["a"], lambda: "a" in group, lambda: list(group.members())]
+    for task in tasks:
+        store.batches.clear()
+        assert task() is not None
+        assert len(store.batches) == 1
+    # What counts before the expected format is read all the same.
+    if zarr_format == "v2":
+        blizzarr.create_array(newer := Far(), name="a", data=np.arange(3))
+        store.set("a/zarr.json", newer.get("a/zarr.json"))
+        with pytest.warns(match="in two formats"):
+            assert array.refresh().shape == group["a"].shape == (3,)
 
 
 def test_many_nodes_of_v2_are_not_asked_for_documents_of_older_formats() -> None:
