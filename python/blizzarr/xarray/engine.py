@@ -16,7 +16,7 @@ from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.problems import warn
 from blizzarr.xarray.opening import closed_after, closing_of, open_node
-from blizzarr.xarray.variables import is_hidden, variable_of
+from blizzarr.xarray.variables import StoredArray, is_hidden, read_ahead, variable_of
 
 
 class BlizzarrBackendEntrypoint(BackendEntrypoint):
@@ -100,16 +100,17 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
         node, close = _opened(filename_or_obj, group, consolidated, storage_options, zarr_format)
         with closed_after(close, only_errors=True):
             arrays = {node.basename or "array": node} if isinstance(node, Array) else dict(node.arrays())
+            stored = _elements_of(arrays, drop_variables)
+            read_ahead(node.store, stored.values())
             return dataset_of(
                 node,
-                arrays,
+                stored,
                 mask_fill=use_zarr_fill_value_as_mask,
                 close=close,
                 mask_and_scale=mask_and_scale,
                 decode_times=decode_times,
                 concat_characters=concat_characters,
                 decode_coords=decode_coords,
-                drop_variables=drop_variables,
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
@@ -120,6 +121,7 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
         self,
         filename_or_obj: Any,
         *,
+        drop_variables: str | Iterable[str] | None = None,
         group: str | None = None,
         consolidated: bool | None = None,
         storage_options: Mapping[str, Any] | None = None,
@@ -142,16 +144,18 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
                     groups[path] = member, {}
                 else:
                     groups[above][1][name] = member
+            stored = {path: _elements_of(arrays, drop_variables) for path, (_, arrays) in groups.items()}
+            read_ahead(node.store, (one for several in stored.values() for one in several.values()))
             # As in xarray's engine for Zarr, which keeps the slash where no group was asked for.
             return {
                 (path or ".") if group else f"/{path}": dataset_of(
                     store_of_group,
-                    arrays,
+                    stored[path],
                     mask_fill=use_zarr_fill_value_as_mask,
                     close=None if path else close,
                     **decoding,
                 )
-                for path, (store_of_group, arrays) in groups.items()
+                for path, (store_of_group, _) in groups.items()
             }
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
@@ -174,11 +178,19 @@ def _opened(
     return node, closing_of(target, node.store)
 
 
+def _elements_of(arrays: Mapping[str, Array], drop_variables: str | Iterable[str] | None) -> dict[str, StoredArray]:
+    """Return the elements of arrays by name, without those to leave out.
+
+    Unlike arrays that are only not used, those need no names of dimensions.
+    """
+    dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
+    return {name: StoredArray(array) for name, array in arrays.items() if name not in dropped}
+
+
 def dataset_of(
     node: Group | Array,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, StoredArray],
     *,
-    drop_variables: str | Iterable[str] | None = None,
     mask_fill: bool | None = None,
     close: Callable[[], None] | None = None,
     **decoding: Any,
@@ -186,25 +198,24 @@ def dataset_of(
     """Return the arrays in a group as a dataset; raise `KeyError` if the dimensions of an array have no names.
 
     - `node`: the group; or an array, whose attributes are those of its variable alone.
-    - `arrays`: the arrays by name.
-    - `drop_variables`: names of arrays to leave out. Unlike those that are only not used, they need no names of
-      dimensions.
+    - `arrays`: the elements of the arrays by name.
     - `mask_fill`: whether the fill value is to be masked; see `variable_of`.
     - `close`: what closing the dataset does.
     - `**decoding`: what is decoded, as in `xarray.open_dataset`.
     """
-    dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
     variables = {
-        name: variable_of(array, mask_fill, isinstance(node, Array))
-        for name, array in arrays.items()
-        if name not in dropped
+        name: variable_of(stored.source, mask_fill, isinstance(node, Array), stored) for name, stored in arrays.items()
     }
     _cut(variables, arrays)
     attributes = {} if isinstance(node, Array) else node.attrs.asdict()
-    return StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)
+    dataset = StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)
+    for stored in arrays.values():
+        if not stored.is_coordinate:
+            stored.ahead = None  # it is known how times are decoded
+    return dataset
 
 
-def _cut(variables: dict[str, Variable], arrays: Mapping[str, Array]) -> None:
+def _cut(variables: dict[str, Variable], arrays: Mapping[str, StoredArray]) -> None:
     """Cut variables off where the coordinates of their dimensions end, with a warning.
 
     `blizzarr.xarray.to_zarr` appends to the coordinate last, so what is behind it is incomplete.
@@ -214,9 +225,10 @@ def _cut(variables: dict[str, Variable], arrays: Mapping[str, Array]) -> None:
         beyond = {dim: slice(ends[dim]) for dim, length in variable.sizes.items() if length > ends.get(dim, length)}
         if beyond:
             variables[name] = variable.isel(beyond)
+            dims = ", ".join(map(repr, beyond))
             warn(
-                f"{arrays[name].name} is longer than the coordinates of {', '.join(map(repr, beyond))}, and read up to "
-                "their ends: an append is going on, or was interrupted and can be repeated",
+                f"{arrays[name].source.name} is longer than the coordinates of {dims}, and read up to their ends: an "
+                "append is going on, or was interrupted and can be repeated",
             )
 
 

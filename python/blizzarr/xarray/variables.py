@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,11 @@ from xarray.core import indexing
 
 from blizzarr.array import Array
 from blizzarr.codecs.numcodecs.library import as_object
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
 from blizzarr.formats.codec_documents import codec_documents
+from blizzarr.stores import Store
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
 from blizzarr.xarray.release import RELEASE
 
 _NAMES = "_ARRAY_DIMENSIONS"
@@ -24,9 +29,11 @@ class StoredArray(BackendArray):
     """The elements of an array, of which xarray reads what it needs."""
 
     # Not `array`: some programs read all elements of objects that have this attribute.
-    __slots__ = ("dtype", "shape", "source")
+    __slots__ = ("ahead", "dtype", "shape", "source")
 
     def __init__(self, array: Array) -> None:
+        self.ahead: Any = None
+        """The elements, if they were read before xarray wants them; not any more when it has got all of them."""
         self.source = array
         self.shape = array.shape
         self.dtype = array.dtype
@@ -34,6 +41,12 @@ class StoredArray(BackendArray):
             self.dtype = _text_type()
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        ahead = self.ahead
+        if ahead is not None and isinstance(key, indexing.BasicIndexer):
+            elements = ahead[(*key.tuple, ...)]
+            if elements.shape == self.shape:
+                self.ahead = None
+            return elements
         select = self.source.__getitem__
         if isinstance(key, indexing.VectorizedIndexer):
             select = self.source.vindex.__getitem__
@@ -42,11 +55,40 @@ class StoredArray(BackendArray):
         # With an ellipsis, a lone element is an array without axes: it may be a list itself, or shorter than its type.
         return np.asarray(select((*key.tuple, ...)), self.dtype)
 
+    @property
+    def is_coordinate(self) -> bool:
+        """Whether these are the coordinates of the dimension with the name of the array."""
+        return self.source.dimension_names == (self.source.basename,)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether these are times that are stored as numbers."""
+        return " since " in str(self.source.metadata.attributes.get("units"))
+
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
         return await asyncio.to_thread(self.__getitem__, key)
 
 
-def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = False) -> Variable:
+def read_ahead(store: Store, arrays: Iterable[StoredArray]) -> None:
+    """Read at once what xarray would read one after the other when it opens a dataset, if the store is far away.
+
+    That are the coordinates of dimensions, and the arrays whose first and last elements say how times are decoded, if
+    they are small. An array that cannot be read is left out: the error is raised where xarray reads it.
+    """
+    if not is_remote(store):
+        return
+
+    def read(array: StoredArray) -> None:
+        with suppress(BlizzarrError):
+            array.ahead = array[indexing.BasicIndexer((slice(None),) * len(array.shape))]
+
+    wanted = [one for one in arrays if (one.is_coordinate or one.is_time) and is_small(one.source.nbytes)]
+    each(store, read, wanted, ARRAYS_AT_ONCE)
+
+
+def variable_of(
+    array: Array, mask_fill: bool | None = None, by_itself: bool = False, stored: StoredArray | None = None
+) -> Variable:
     """Return an array as a variable whose encoding is that of xarray's own engine for Zarr.
 
     Codecs are in the encoding as zarr-python and `blizzarr.xarray.to_zarr` take them: those of v1 and v2 as objects of
@@ -56,10 +98,11 @@ def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = F
 
     - `mask_fill`: whether the fill value is to be masked; by default in v2, and not in v3.
     - `by_itself`: whether the array is in no group: then dimensions without names are called as in xarray, ``dim_0``.
+    - `stored`: the elements, if the caller has them already.
     """
     meta = array.metadata
     dimensions = dimensions_of(array, by_itself)
-    stored = StoredArray(array)
+    stored = StoredArray(array) if stored is None else stored
     chunks, stored_sizes = (grid.compact_sizes(array.shape) for grid in (meta.read_grid, meta.chunk_grid))
     encoding: dict[str, Any] = {
         "chunks": chunks,
