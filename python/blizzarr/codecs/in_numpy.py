@@ -7,7 +7,9 @@ shape or data type: neither reaches the store or the caller.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from math import prod
@@ -42,7 +44,7 @@ class _OfFields:
 
 @lru_cache(256)
 def _options(owner: Any) -> tuple[Option, ...]:
-    bare = [name for name in vars(owner).get("__annotations__", ()) if name not in owner.__dataclass_fields__]
+    bare = [name for name in _annotated(owner) if name not in owner.__dataclass_fields__]
     if bare:
         raise TypeError(
             f"expected {owner.__qualname__} with the options {', '.join(bare)} to be a dataclass, found a plain class; "
@@ -57,8 +59,19 @@ def _options(owner: Any) -> tuple[Option, ...]:
     return tuple(_option(part) for part in fields(owner))
 
 
+def _annotated(owner: Any) -> Iterable[str]:
+    """Return the names that the class annotates itself."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        # As `dataclass` does: the types themselves may be imported for type checkers only.
+        return annotationlib.get_annotations(owner, format=annotationlib.Format.FORWARDREF)
+    return inspect.get_annotations(owner)
+
+
 def _option(part: Any) -> Option:
-    written = part.type if isinstance(part.type, str) else getattr(part.type, "__name__", str(part.type))
+    # A union has a name, too, from Python 3.14 on: "Union".
+    written = part.type.__name__ if isinstance(part.type, type) else str(part.type)
     expected, types = _TYPES.get(written.removesuffix(_NULL), ("a value", ()))
     has_default = part.default is not part.default_factory
     accepts = (lambda value: type(value) in types) if types else (lambda value: True)
