@@ -50,7 +50,9 @@ was called meanwhile does so, too; let it do so afterwards
         - `purpose`: what the lock is held for: the same thread may hold it for several purposes.
         - `array`, `key`, `store`: the place, for the error.
         """
-        with self.lock:
+        # In Python 3.14, an interrupt at the beginning of a `with` statement would leave the lock.
+        try:
+            self.lock.acquire()
             if purpose in self._purposes:
                 raise ConflictError(
                     f"this thread is already {self._doing}, and a signal handler, finalizer or store that was called "
@@ -65,6 +67,11 @@ was called meanwhile does so, too; let it do so afterwards
                 yield
             finally:
                 self._purposes.discard(purpose)
+        finally:
+            try:  # noqa: SIM105  # after `suppress`, there could be an interrupt
+                self.lock.release()
+            except RuntimeError:
+                pass  # The interrupt came while the lock was waited for.
 
     held = contextmanager(hold)
 

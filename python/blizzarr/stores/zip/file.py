@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 from blizzarr.errors import ConflictError, StoreError
@@ -22,7 +23,8 @@ class AppendFile:
 
     def __init__(self, path: Path, descriptor: int, *, writes: bool) -> None:
         self.path = path
-        self._seek = threading.Lock()
+        # One thread appends. Where a read moves nothing, it disturbs nobody.
+        self._seek = nullcontext() if hasattr(os, "pread") else threading.Lock()
         self._descriptor = descriptor
         # On Windows it is locked by being open for writing.
         if writes and sys.platform != "win32":
