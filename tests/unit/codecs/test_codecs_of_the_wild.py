@@ -345,6 +345,7 @@ def test_zfp_makes_infinity_of_a_half_that_is_too_large() -> None:
         assert array[0] == np.inf
 
 
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
 def test_options_of_zfp() -> None:
     """The options of a mode must be there, and no other; other data types and five axes are not supported."""
     for options, dtype, shape, expected in (
