@@ -42,7 +42,8 @@ def read_objects(binding: Binding, lowered: Lowered, dtype: DataType) -> Any:
 def as_arrow(elements: Any, dtype: DataType) -> Any:
     """Return elements of a data type as an array of pyarrow, which shares their memory where Arrow has the data type.
 
-    Raise `UnsupportedOperationError` if pyarrow is not installed, `TypeError` if Arrow has no such data type.
+    Raise `UnsupportedOperationError` if pyarrow is not installed, `TypeError` if Arrow has no such data type, and
+    `OverflowError` if there are days that Arrow cannot count.
     """
     arrow = _pyarrow()
     values = _with_axis(elements)
@@ -50,6 +51,7 @@ def as_arrow(elements: Any, dtype: DataType) -> Any:
     if dtype.name == optional.NAME:
         values, missing_ones = values["value"], ~values["is_valid"]
     flat = np.ascontiguousarray(values).reshape(-1)
+    _refuse_lossy_times(flat, dtype)
     if _has_inner_nul(flat):
         flat = flat.astype(object)
     kind = {"string": arrow.large_string(), "bytes": arrow.large_binary()}.get(dtype.name)
@@ -74,6 +76,19 @@ def _in_lists(made: Any, elements: npt.NDArray[Any]) -> Any:
         kind = arrow.list_(made.type, shape[axis])
         made = arrow.Array.from_buffers(kind, math.prod(shape[:axis]), [None], children=[made])
     return made
+
+
+def _refuse_lossy_times(flat: npt.NDArray[Any], dtype: DataType) -> None:
+    """Raise an error for times of which pyarrow would make other ones without a word."""
+    if flat.dtype.kind not in "mM":
+        return
+    unit, count = np.datetime_data(flat.dtype)
+    if count != 1:
+        raise TypeError(f"expected a data type that Arrow has, found {dtype}: a unit of {count} {unit}")
+    if flat.dtype == np.dtype("M8[D]"):
+        days = flat[~np.isnat(flat)].view(np.int64)
+        if days.size and not (days.min() >= -(2**31) and days.max() < 2**31):
+            raise OverflowError("expected days that Arrow can count, with 32 bits from 1970 on, found later or earlier")
 
 
 def _has_inner_nul(flat: npt.NDArray[Any]) -> bool:

@@ -65,7 +65,9 @@ class AsNumpy(ArrayFacts):
         UnsupportedOperationError
             If pyarrow is not installed: ``pip install 'blizzarr[arrow]'``.
         TypeError
-            If Arrow has no such data type, like complex numbers.
+            If Arrow has no such data type, like complex numbers, or times in steps of ten seconds.
+        OverflowError
+            If days lie beyond those that Arrow can count, five million years from now.
         ValueError
             If a single element is selected.
 

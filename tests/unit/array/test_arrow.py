@@ -102,6 +102,18 @@ def test_axes_and_missing_elements() -> None:
             one.to_arrow(0)
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[10s]", "timedelta64[25ms]", "datetime64[7D]"])
+def test_times_that_arrow_would_change(dtype: str) -> None:
+    """pyarrow counts several units as one, and wraps days around at 32 bits: both are refused."""
+    pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match=r"a data type that Arrow has, found .*: a unit of \d+ "):
+        blizzarr.create_array({}, data=np.array([0, 1], dtype)).to_arrow()
+    days = blizzarr.create_array({}, data=np.array([2**31 - 1, -(2**31), 2**31, "NaT"], "M8[D]"))
+    with pytest.raises(OverflowError, match="days that Arrow can count"):
+        days.to_arrow()
+    assert days.to_arrow([0, 1, 3]).cast("int32").to_pylist() == [2**31 - 1, -(2**31), None]
+
+
 def test_arrays_are_arrays_of_arrow() -> None:
     """Whatever takes Arrow's interface for C takes an array: as an array, as a stream, and cast to what it asks for."""
     arrow = pytest.importorskip("pyarrow")
