@@ -104,7 +104,8 @@ def upgrade(
         )
     if old is new:
         return Upgrade(resolved, old, new, ())
-    planned = plan(resolved, old, new, switched=switched)
+    only_removing = switched and record is not None and record.gone
+    planned = Upgrade(resolved, old, new, ()) if only_removing else plan(resolved, old, new, switched=switched)
     if not getattr(resolved, "supports_delete", True):
         # A dry run says so, too: it is what the real one would do.
         raise UnsupportedOperationError(

@@ -21,7 +21,7 @@ from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import N5
-from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.table import FORMATS, format_of, member_forms, relatives
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -447,7 +447,7 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
     made: list[list[Child]] = [[] for _ in groups]
     families: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for number, ((path, meta), (names, _)) in enumerate(zip(groups, listings, strict=True)):
-        family = tuple(form.name for form in relatives(format_of(meta), path))
+        family = tuple(form.name for form in member_forms(format_of(meta), path))
         families.setdefault(family, []).extend((number, name) for name in names)
     for wanted in families.values():
         if not wanted:
@@ -455,7 +455,7 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
         path, meta = groups[wanted[0][0]]
         form = format_of(meta)
         paths = [join(groups[number][0], name) for number, name in wanted]
-        results = find_many(store, paths, relatives(form, path), likely=form)
+        results = find_many(store, paths, member_forms(form, path), likely=form)
         for (number, name), result in zip(wanted, results, strict=True):
             if isinstance(result, StoredNode):
                 made[number].append(Child(name, result.meta, notices=result.notices))

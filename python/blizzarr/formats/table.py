@@ -99,3 +99,16 @@ def relatives(form: Format, path: str) -> Sequence[Format]:
     zarr = [other for other in FORMATS.values() if other.zarr_format is not None]
     others = [other for other in zarr if other.listing_prefix(path) == prefix]
     return others if form in others else [form, *others]
+
+
+def member_forms(form: Format, path: str) -> Sequence[Format]:
+    """Return the formats in which members of a group at `path` are looked for: `relatives`, and what counts over them.
+
+    An interrupted upgrade has stored newer documents of members under keys of their own.
+    """
+    family = relatives(form, path)
+    if form.zarr_format is None or form.name not in FORMATS:
+        return family
+    names = list(FORMATS)
+    newer = [FORMATS[name] for name in names[: names.index(form.name)]]
+    return [*(other for other in newer if other not in family), *family]

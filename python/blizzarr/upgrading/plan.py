@@ -17,12 +17,13 @@ from blizzarr.formats import (
     chunk_store,
     find_many,
     get_many,
+    has_consolidated,
     listed,
     ome_changes,
     translate,
 )
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import join
+from blizzarr.model.names import ancestors, join
 from blizzarr.printable import printable
 from blizzarr.problems import warn_of
 from blizzarr.size_text import count_text
@@ -173,9 +174,16 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
         except BlizzarrError as error:
             problems.append(Problem(f"/{path}", "a node that can be read", str(error)))
     if consolidated and not problems:
-        nodes[0] = _with_consolidated(nodes, new)
+        if has_consolidated(new):
+            nodes[0] = _with_consolidated(nodes, new)
+        else:
+            lost = f"left out: the consolidated metadata, as {new.name} has none"
+            nodes[0] = replace(nodes[0], notes=(*nodes[0].notes, lost))
+    if old.entry_key is not None and old.entry_key == new.entry_key:
+        found = f"{new.name}, whose documents would lie among those of {old.name}; copy the hierarchy instead"
+        problems.append(Problem("/", "a format with keys of its own", found))
     if not switched:
-        problems += _conflicts(store, nodes, old)
+        problems += [*_key_problems(nodes), *_conflicts(store, nodes, old)]
     return Upgrade(store, old, new, tuple(nodes), tuple(problems))
 
 
@@ -204,6 +212,18 @@ def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:
     found = ", ".join(map(repr, node.old.storage_transformers))
     expected = "only those that rename chunks, as chunks get other keys; copy the array instead"
     return [Problem(f"/{node.path}: storage_transformers", expected, found)]
+
+
+def _key_problems(nodes: list[NodeUpgrade]) -> list[Problem]:
+    """Return a problem for each new document whose key is below or above that of an old one: a file is no directory."""
+    old = {key for node in nodes for key in (*node.outdated, *node.replaced)}
+    above = {place for key in old for place in ancestors(key)}
+    return [
+        Problem(f"/{node.path}", "keys that can be stored beside those of the old format", f"{key}; copy it instead")
+        for node in nodes
+        for key in node.documents
+        if key in above or not old.isdisjoint(ancestors(key))
+    ]
 
 
 def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Problem]:
@@ -266,10 +286,12 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, St
             here = nodes.get(path)
             if isinstance(here, StoredNode) and isinstance(here.meta, GroupMeta):
                 names, groups = listed(store, path, form, [form])
-                if path in implicit and not here.documents and not names:
-                    # A prefix without nodes below it is not a group.
-                    del nodes[path]
                 below += [join(path, name) for name in names]
                 shown |= {join(path, name) for name in groups}
         level, implicit = below, shown
-    return nodes
+    # A prefix without documents below it is not a group; an interrupted upgrade may have made it.
+    full = {""}
+    for path, node in nodes.items():
+        if not isinstance(node, StoredNode) or node.documents:
+            full |= {path, *ancestors(path)}
+    return {path: node for path, node in nodes.items() if path in full}

@@ -5,7 +5,8 @@
 3. The new documents are stored, those of members before their group's, so that no group hides members. Where a node has
    both documents, the new one counts. Once the root has it, the hierarchy has the new format.
 4. Old chunk keys and old documents are removed, inner nodes first, and then the record. Where the old documents count
-   while both are there, because their format is the newer one, they go before the chunks, which the record then lists.
+   while both are there, because their format is found first, they go before the chunks, from the root on, so that no
+   group that counts lacks members or attributes. The record then lists all that is to be removed.
 
 Each step can be repeated, so running an interrupted upgrade again finishes it. What was written in between is kept: an
 array without its new document gets its chunks under the new keys again, and one that has it keeps those that are there.
@@ -53,8 +54,8 @@ class Record:
     """True once all new documents but the root's are stored."""
     copied: bool = False
     """True once all chunks that need other keys have them; a new document may be stored only then."""
-    gone: tuple[str, ...] = ()
-    """The old keys of these chunks, where they can go only after the old documents, which tell them."""
+    gone: tuple[tuple[str, ...], ...] = ()
+    """The old keys of documents and chunks, in stages, where they cannot be found any more once the root is removed."""
 
     @classmethod
     def read(cls, store: Store) -> Self | None:
@@ -64,7 +65,8 @@ class Record:
             return None
         try:
             value: Any = load(bytes(raw), Problems())
-            names, gone = (str(value["old"]), str(value["new"])), tuple(map(str, value.get("gone", ())))
+            gone = tuple(tuple(map(str, stage)) for stage in value.get("gone", ()))
+            names = str(value["old"]), str(value["new"])
             return cls(*names, value["switching"] is True, value.get("copied") is True, gone)
         except (KeyError, TypeError):
             # Records are stored atomically, so this is not one.
@@ -96,18 +98,20 @@ def run(
     stale = []
     if record is not None and not switched:
         stale = [key for node in nodes if node.path in moving.keys() - with_new for key in _stale(store, node, moving)]
-    # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
     levels = [list(level) for _, level in groupby(sorted(nodes, key=_depth, reverse=True), _depth)]
-    outdated = [stage for level in levels for stage in _stages([node.outdated for node in level])]
     stored = [_stages([list(node.documents.items()) for node in level]) for level in levels]
     inner = [stage for level, stages in zip(levels, stored, strict=True) if level[0].path for stage in stages]
     root = [stage for level, stages in zip(levels, stored, strict=True) if not level[0].path for stage in stages]
-    left = record.gone if record is not None else ()
-    gone = list(dict.fromkeys([*left, *(old for moves in moving.values() for old, _ in moves)]))
+    chunks = [old for moves in moving.values() for old, _ in moves]
     searched = list(FORMATS)
-    old_counts = upgrade.old.name in searched[: searched.index(upgrade.new.name)]
+    gone: tuple[tuple[str, ...], ...] = record.gone if switched and record is not None else ()
+    if not gone and upgrade.old.name in searched[: searched.index(upgrade.new.name)]:
+        outdated = [stage for level in reversed(levels) for stage in _stages([node.outdated[::-1] for node in level])]
+        gone = tuple(map(tuple, [*outdated, chunks]))
+    # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
+    removed = gone or [chunks, *(stage for level in levels for stage in _stages([node.outdated for node in level]))]
     before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
-    advance = Tally(progress, before + len(gone) + sum(map(len, outdated)))
+    advance = Tally(progress, before + sum(map(len, removed)))
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
         at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
@@ -125,13 +129,10 @@ def run(
             for stage in inner:
                 all_of(set_many, stage)
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True).write(store)
+            Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True, gone=gone).write(store)
             for stage in root:
                 all_of(set_many, stage)
-    if old_counts:
-        with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, True, True, tuple(gone)).write(store)
-    for keys in [*outdated, gone] if old_counts else [gone, *outdated]:
+    for keys in removed:
         all_of(delete_many, keys)
     store.delete(KEY)
 

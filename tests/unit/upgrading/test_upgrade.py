@@ -217,6 +217,54 @@ def test_interrupted_on_the_way_to_an_older_format() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*in two formats")
+@pytest.mark.parametrize(
+    ("old", "new"), [("v3_draft", "v3"), ("v2", "v3_draft"), ("v2", "n5"), ("v3", "v3_draft"), ("n5", "v3_draft")]
+)
+def test_groups_are_whole_at_any_interruption(old: str, new: str) -> None:
+    """Whichever format counts, no group lacks attributes or members or has others, and members can be read."""
+    start: dict[str, Any] = {}
+    root = blizzarr.create_group(start, attributes={"title": "brain"}, zarr_format=old)
+    root.create_group("a", attributes={"day": 1}).create_group("b", attributes={"day": 2})
+    if "n5" not in (old, new):
+        root.create_array("meta", data=VALUES, chunks=(2, 3), attributes={"units": "mm"})
+        root.create_array("a/x", data=VALUES, chunks=(2, 3))
+    expected = in_members(root)
+    stop, done = 0, False
+    while not done:
+        values = Dies(start)
+        values.left = stop
+        try:
+            done = blizzarr.upgrade(values, to=new).done
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        values.left = 1 << 30
+        assert in_members(blizzarr.open_group(values, mode="r")) == expected, stop
+        if not done:
+            blizzarr.upgrade(values, to=new)
+        assert blizzarr.open_group(values, mode="r").metadata.format == new
+        assert in_members(blizzarr.open_group(values, mode="r")) == expected, stop
+        assert blizzarr.check(values).clean
+        stop += 1
+    assert stop >= 10
+
+
+def in_members(root: blizzarr.Group) -> dict[str, Any]:
+    """The attributes and elements of a group and of everything in it."""
+    nodes = [("", root), *root.members(None)]
+    return {name: (node.attrs.asdict(), isinstance(node, blizzarr.Array) and node[:].tolist()) for name, node in nodes}
+
+
+@pytest.mark.parametrize(("old", "new"), [("v1", "v3_draft"), ("v3_draft_zarr_python", "v3_draft"), ("v3_draft", "v1")])
+def test_documents_that_cannot_lie_beside_each_other(old: str, new: str, tmp_path: Path) -> None:
+    """They are an obstacle like any other: nothing is changed, and another upgrade is still possible."""
+    blizzarr.create_array(tmp_path / "a", data=VALUES, zarr_format=old)
+    with pytest.raises(MetadataError, match=r"copy (it|the hierarchy) instead"):
+        blizzarr.upgrade(tmp_path / "a", to=new)
+    assert blizzarr.upgrade(tmp_path / "a").done
+    assert np.array_equal(blizzarr.open_array(tmp_path / "a")[:], VALUES)
+
+
+@pytest.mark.filterwarnings("ignore:.*in two formats")
 @pytest.mark.parametrize("old", TREES)
 def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
     """Whichever document counts, going on neither brings old chunks back nor hides members meanwhile."""
@@ -288,6 +336,17 @@ def test_consolidated_metadata_are_kept_true() -> None:
     assert root.metadata.consolidated is not None
     assert {meta.format for meta in root.metadata.consolidated.values()} == {"v3"}
     check(values, "v3")
+
+
+@pytest.mark.parametrize("new", ["v3_draft", "n5"])
+def test_consolidated_metadata_that_the_format_lacks(new: str) -> None:
+    """They are left out, with a note, as by a copy."""
+    values: dict[str, Any] = {}
+    blizzarr.create_group(values, zarr_format=2).create_group("a", attributes={"b": 1})
+    blizzarr.consolidate_metadata(values)
+    assert f"/: left out: the consolidated metadata, as {new} has none" in str(blizzarr.upgrade(values, to=new))
+    assert blizzarr.open_group(values, zarr_format=new)["a"].attrs.asdict() == {"b": 1}
+    assert ".zmetadata" not in values
 
 
 def test_names_of_dimensions() -> None:
