@@ -54,7 +54,7 @@ class Record:
     """True once all new documents but the root's are stored."""
     copied: bool = False
     """True once all chunks that need other keys have them; a new document may be stored only then."""
-    gone: tuple[tuple[str, ...], ...] = ()
+    removed: tuple[tuple[str, ...], ...] = ()
     """The old keys of documents and chunks, in stages, where they cannot be found any more once the root is removed."""
 
     @classmethod
@@ -65,9 +65,9 @@ class Record:
             return None
         try:
             value: Any = load(bytes(raw), Problems())
-            gone = tuple(tuple(map(str, stage)) for stage in value.get("gone", ()))
             names = str(value["old"]), str(value["new"])
-            return cls(*names, value["switching"] is True, value.get("copied") is True, gone)
+            removed = tuple(tuple(map(str, stage)) for stage in value.get("removed", ()))
+            return cls(*names, value["switching"] is True, value.get("copied") is True, removed)
         except (KeyError, TypeError):
             # Records are stored atomically, so this is not one.
             return None
@@ -104,12 +104,12 @@ def run(
     root = [stage for level, stages in zip(levels, stored, strict=True) if not level[0].path for stage in stages]
     chunks = [old for moves in moving.values() for old, _ in moves]
     searched = list(FORMATS)
-    gone: tuple[tuple[str, ...], ...] = record.gone if switched and record is not None else ()
-    if not gone and upgrade.old.name in searched[: searched.index(upgrade.new.name)]:
+    listed: tuple[tuple[str, ...], ...] = record.removed if switched and record is not None else ()
+    if not listed and upgrade.old.name in searched[: searched.index(upgrade.new.name)]:
         outdated = [stage for level in reversed(levels) for stage in _stages([node.outdated[::-1] for node in level])]
-        gone = tuple(map(tuple, [*outdated, chunks]))
+        listed = tuple(map(tuple, [*outdated, chunks]))
     # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
-    removed = gone or [chunks, *(stage for level in levels for stage in _stages([node.outdated for node in level]))]
+    removed = listed or [chunks, *(stage for level in levels for stage in _stages([node.outdated for node in level]))]
     before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
     advance = Tally(progress, before + sum(map(len, removed)))
 
@@ -129,7 +129,7 @@ def run(
             for stage in inner:
                 all_of(set_many, stage)
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True, gone=gone).write(store)
+            Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True, removed=listed).write(store)
             for stage in root:
                 all_of(set_many, stage)
     for keys in removed:
