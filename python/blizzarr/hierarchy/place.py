@@ -41,6 +41,9 @@ N = TypeVar("N", bound=Node)
 T = TypeVar("T")
 
 _ANY_NAME: Final = ContextVar("any_name", default=False)
+_ATTEMPTS: Final = 100
+"""How often a place is cleared where other writers keep making nodes."""
+
 _REMOVED = "{}: an interrupted removal left chunks here"
 
 
@@ -128,22 +131,35 @@ def place_node(
     new[path] = {key: with_version(store, value) for key, value in encode(meta, path).items()}
     stored = made_of(new[path], meta, path)
     with changing(store, path, nodes_above) as after:
-        if taken is not None:
-            remove_node(store, path)
-            if isinstance(meta, ArrayMeta):
-                remove_left_over(store, path, meta)
-        if before is not None:
-            before()
-        for key, value in form.entry_documents().items():
-            # If there is one, or another writer has just made one, it is used.
-            put(store, {}, {key: value})
-        _store(store, path, new, overwrite=overwrite)
+        for attempt in range(_ATTEMPTS):
+            if taken is not None or attempt:
+                remove_node(store, path)
+                if isinstance(meta, ArrayMeta):
+                    remove_left_over(store, path, meta)
+            if before is not None:
+                before()
+            for key, value in form.entry_documents().items():
+                # If there is one, or another writer has just made one, it is used.
+                put(store, {}, {key: value})
+            try:
+                _store(store, path, new)
+            except NodeExistsError:
+                # Chunks of what another writer has just made must not get the new document: remove them, too.
+                if not overwrite or attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                break
         # Another writer may have removed a group above, which was there, and missed the node that is now in it.
         if wanted := form.groups_above(path):
             now = find_many(store, above)
+            for group, there in zip(above, now, strict=True):
+                if isinstance(there, StoredNode) and isinstance(there.meta, ArrayMeta):
+                    for key in new[path]:
+                        store.delete(key)
+                    _check_above(store, group, there, path, form)
             gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
             for group in gone:
-                _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
+                _store(store, path, {group: encode(GroupMeta(format=meta.format), group)})
             if not gone:
                 # Otherwise the groups above are read anew: one may have been consolidated before another was made.
                 after += now
@@ -257,7 +273,7 @@ def _taken_by_implicit(store: Store, path: str, meta: Node, here: StoredNode) ->
     return form.listing_prefix(path)
 
 
-def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwrite: bool) -> None:
+def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
     """Store the documents of the node and of the groups above it, outermost first.
 
     If one cannot be stored, those before it are removed again. Each is stored only if there is still none: if several
@@ -273,11 +289,7 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
             left = {key: value for key, value in mine if _is_left(store, key, documents)}
             if left and put(store, left, documents):
                 continue
-            if node_path == path and overwrite:
-                for key, value in documents.items():
-                    store.set(key, value)
-            else:
-                _check_made(store, node_path, path)
+            _check_made(store, node_path, path)
     except (NodeExistsError, NodeTypeError):
         # The groups stay: the writer that was faster may have put nodes into them.
         raise

@@ -192,8 +192,11 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
     assert read_node(store, "g/y") == GROUP
     with pytest.raises(NodeTypeError, match="another writer"):
         place_node(store, "g/a/z", GROUP, before=lambda: place_node(store, "g/a", ARRAY))
-    place_node(store, "g/x", GROUP, overwrite=True, before=lambda: place_node(store, "g/x", ARRAY))
+    others = iter([lambda: place_node(store, "g/x", ARRAY)])
+    place_node(store, "g/x", GROUP, overwrite=True, before=lambda: next(others, lambda: None)())
     assert read_node(store, "g/x") == GROUP
+    with pytest.raises(NodeExistsError, match="another writer"):
+        place_node(store, "g/x", GROUP, overwrite=True, before=lambda: place_node(store, "g/x", ARRAY))
 
 
 def test_a_group_of_n5_is_not_replaced_unasked() -> None:
