@@ -152,14 +152,18 @@ def place_node(
         # Another writer may have removed a group above, which was there, and missed the node that is now in it.
         if wanted := form.groups_above(path):
             now = find_many(store, above)
-            for group, there in zip(above, now, strict=True):
-                if isinstance(there, StoredNode) and isinstance(there.meta, ArrayMeta):
-                    for key in new[path]:
-                        store.delete(key)
-                    _check_above(store, group, there, path, form)
             gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
-            for group in gone:
-                _store(store, path, {group: encode(GroupMeta(format=meta.format), group)})
+            try:
+                for group, there in zip(above, now, strict=True):
+                    if isinstance(there, StoredNode) and isinstance(there.meta, ArrayMeta):
+                        _check_above(store, group, there, path, form)
+                for group in gone:
+                    _store(store, path, {group: encode(GroupMeta(format=meta.format), group)})
+            except NodeTypeError:
+                # An array has taken the place of a group above: the node cannot stay.
+                for key in new[path]:
+                    store.delete(key)
+                raise
             if not gone:
                 # Otherwise the groups above are read anew: one may have been consolidated before another was made.
                 after += now
