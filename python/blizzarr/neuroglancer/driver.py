@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
@@ -31,10 +32,9 @@ from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import open_stored
-from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
-from blizzarr.tensorstore.stored_place import StoredPlace
+from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, do_later
 from blizzarr.transactions import StagedStore
 from blizzarr.views import IndexDomain, form_of, transform_of
 
@@ -53,7 +53,7 @@ class VolumePlace(StoredPlace):
     @property
     def volume_constraints(self) -> VolumeConstraints:
         """The constraints on the volume and the scale."""
-        constraints = self.constraints
+        constraints = self.node.options["metadata"]
         assert isinstance(constraints, VolumeConstraints), "those of this driver"
         return constraints
 
@@ -61,24 +61,21 @@ class VolumePlace(StoredPlace):
     def selection(self) -> tuple[str, ...]:
         return (self.volume_constraints.selection(self.node.schema),)
 
-    @property
-    def shares_document(self) -> bool:
-        """True: the document has all scales."""
-        return True
-
-    def add(self, mode: OpenMode) -> ArrayMeta:
+    def made(self, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, bool]:
         """Store the document with a new scale; `delete_existing` removes everything there first."""
         store = self.store
-        if not isinstance(store, StagedStore):
-            return self._create(mode)
-        with prefixed(f"Error writing {self.key}"):
-            made = self._made(mode)
+        if isinstance(store, StagedStore):
+            with prefixed(f"Error writing {self.key}"):
+                meta = self._made(mode).meta
 
-        def apply(target: Store) -> None:
-            self._replace(store=target)._create(mode)
+            def apply(target: Store) -> None:
+                self._replace(store=target)._added(mode)
 
-        do_later(store.transaction, store.base, self.path, made.meta, apply, anew=mode.delete_existing)
-        return made.meta
+            do_later(store.transaction, store.base, self.path, meta, apply, anew=mode.delete_existing)
+        else:
+            meta = self._added(mode)
+        known.keep(meta, time.time())
+        return meta, False
 
     def described(self) -> tuple[ArrayMeta, dict[str, bytes]]:
         made = self._decoded(None, assumed=True)
@@ -88,7 +85,7 @@ class VolumePlace(StoredPlace):
     def _document(self) -> str:
         return self.forms[0].node_keys(self.path)[0]
 
-    def _create(self, mode: OpenMode) -> ArrayMeta:
+    def _added(self, mode: OpenMode) -> ArrayMeta:
         for _ in range(_ATTEMPTS):
             with prefixed(f"Error writing {self.key}"):
                 made = self._made(mode)

@@ -6,7 +6,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -24,12 +24,14 @@ from blizzarr.futures import Future, at_once, keep_alive, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.transactions import Transaction, check_rebinding
-from blizzarr.views import IndexDomain, form_of
+from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores.wrapper import unwrapped
+from blizzarr.transactions import Transaction, check_open, check_rebinding
+from blizzarr.views import IndexDomain, form_of, transform_of
 from blizzarr.views.compose import compose
 
 T = TypeVar("T")
@@ -177,6 +179,40 @@ class Driver(ABC):
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, **attributes)
         return made
+
+
+class KvStoreDriver(Driver):
+    """A driver of elements in a key-value store, which a spec finds again."""
+
+    _node: SpecNode
+    """The spec that was opened, its resources bound."""
+
+    @property
+    @abstractmethod
+    def store(self) -> Store:
+        """The store without a transaction."""
+
+    def node(self, minimal: bool = False) -> SpecNode:
+        """Return the spec of all elements, with its resources; without the metadata if `minimal`."""
+        return self._node
+
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
+        if self.transaction is not None:
+            check_open(self.transaction)
+        return self.node(minimal).altered(transform=transform_of(form))
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        return None if self._node.kvstore is None else bound_kvstore(self._node.kvstore, self.transaction)
+
+    @cached_property
+    def is_near(self) -> bool:
+        return isinstance(unwrapped(self.store), LocalStore | MemoryStore)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from blizzarr.tensorstore.opening import reopened
+
+        return reopened, (self.node(), self.readable, self.writable)
 
 
 class AdaptedDriver(Driver):

@@ -9,14 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from blizzarr import _native
 from blizzarr.caching import CachedStore, CachePool, Since
 from blizzarr.errors import (
     ArrayExistsError,
     ArrayNotFoundError,
     BlizzarrError,
     ConstraintError,
-    GenerationMismatchError,
     MetadataError,
     NotReadableError,
     NotWritableError,
@@ -33,7 +31,7 @@ from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.arguments import prefixed, raise_no_directory, raise_opening
+from blizzarr.spec.arguments import raise_no_directory, raise_opening
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS, Change, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
@@ -44,14 +42,12 @@ from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.stores import Store
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
-from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
-from blizzarr.tensorstore.stored_array_driver import PartDriver, StoredArrayDriver
+from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, known_metadata, locate
 from blizzarr.tensorstore.values import JsonDriver, MemoryArray
 from blizzarr.transactions import StagedStore, Transaction, delaying
@@ -142,10 +138,8 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     try:
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
-        opener = OPENERS.get(node.driver)
-        if opener is None:
-            # Drivers of other packages may open their arrays themselves.
-            opener = getattr(DRIVERS[node.driver], "open", open_stored)
+        # Drivers of other packages may open their arrays themselves.
+        opener = OPENERS[node.driver] if node.driver in OPENERS else getattr(DRIVERS[node.driver], "open", open_stored)
         opened = opener(node, request)
         if node.transform is None and request.transaction is None and not request.read and not request.write:
             return opened
@@ -191,8 +185,8 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
     since = bound_at_open(node.options["recheck_cached_metadata"], moment := time.time())
     try:
         place = locate(node, request.transaction, kind.place)
-        meta, missing, is_there = None, None, False
         known = KnownMetadata() if assumed else known_metadata(place)
+        meta, missing, is_there = None, None, False
         if assumed:
             meta, _ = place.described()
         elif mode.open:
@@ -208,84 +202,27 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
             is_there = meta is not None
             if not is_there and not mode.create:
                 raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-        if meta is None and place.shares_document:
+        if meta is None:
             try:
-                meta = place.add(mode)
+                meta, is_there = place.made(mode, known)
             except ArrayExistsError:
                 # The document has a similar array, which does not quite match.
                 if missing is None:
                     raise
                 raise missing from None
-            known.keep(meta, moment)
-        elif meta is None:
-            meta, known, is_there = _created(place, mode, known)
-        store = _opened(place, kind, request.transaction, meta, known, since, is_there)
-        if is_there and type(place.store) is StagedStore:
-            _expect(place, place.store, meta)
-        return store
+        array = _opened(place, meta, known, since, is_there)
     except StoreError as error:
         makes = mode.create or assumed
         raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
         raise
+    opened = store_of(kind(array, request.transaction), node.options["metadata"].form_of(meta, array.field))
+    if is_there and type(place.store) is StagedStore:
+        place.expect(place.store, meta)
+    return opened
 
 
-def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, KnownMetadata, bool]:
-    """Create an array; return its metadata, where they are kept, and whether somebody else was faster."""
-    try:
-        with prefixed(lambda: f"Error writing {place.key}"):
-            meta, documents = place.described()
-    except SpecError:
-        # That there is one already comes first.
-        if mode.delete_existing or place.found() is None:
-            raise
-        raise ArrayExistsError(f"Error writing {place.key}") from None
-    store = place.store
-    if isinstance(store, StagedStore):
-
-        def apply(target: Store) -> None:
-            there = place._replace(store=target)
-            if mode.delete_existing:
-                there.remove(meta)
-            if not there.create(meta, documents):
-                raise ArrayExistsError(f"Error writing {there.key}")
-
-        do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        stored = known_metadata(place._replace(store=store.base))
-        store.transaction.future.add_done_callback(lambda _: stored.forget())
-        return meta, known, False
-    if mode.delete_existing:
-        place.remove(meta)
-    there = None
-    if not place.create(meta, documents):
-        # Somebody was faster.
-        there = place.found() if mode.open else None
-        if there is None:
-            raise ArrayExistsError(f"Error writing {place.key}")
-    meta = there or meta
-    known.keep(meta, time.time())
-    return meta, known, there is not None
-
-
-def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
-    """Let the commit of a transaction fail if the metadata have changed by then."""
-
-    def apply(target: Store) -> None:
-        if place._replace(store=target).found() != meta:
-            raise GenerationMismatchError(f"Error writing {place.key}: Metadata is inconsistent")
-
-    do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
-
-
-def _opened(
-    place: StoredPlace,
-    kind: type[StoredArrayDriver],
-    transaction: Transaction | None,
-    meta: ArrayMeta,
-    known: KnownMetadata,
-    since: float,
-    is_there: bool,
-) -> TensorStore:
-    """Return the store of an array; one that was there must meet the constraints."""
+def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata, since: float, is_there: bool) -> StoredArray:
+    """Return the array at a place; one that was there must meet the constraints."""
     node = place.node
     constraints: MetadataConstraints = node.options["metadata"]
     try:
@@ -299,25 +236,12 @@ def _opened(
             raise
         raise ConstraintError(error.reason) from error
     store = place.store.base if type(place.store) is StagedStore else place.store
-    mode: OpenMode = node.options["mode"]
     pool: CachePool = node.resources["cache_pool"].value
     if pool.native is not None:
         recheck: Recheck = node.options["recheck_cached_data"]
         # A number would be an age for the cache, not a moment.
         store = CachedStore(store, pool, recheck if isinstance(recheck, bool | str) else Since(recheck))
-    copying = node.resources["data_copy_concurrency"].value["limit"]
-    reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
-    threads = None
-    if not copying == reading == "shared":
-        # The same threads copy and read.
-        most = _native.threads() if copying == "shared" else copying
-        threads = most if reading == "shared" else min(most, reading)
-    array = OpenedArray(store, place.path, meta)
-    array.threads, array.watched = threads, not (mode.assume_metadata or mode.assume_cached_metadata)
-    stored = StoredArray(node, array, since, known, type(constraints), field)
-    # A field without name and shape is the whole element, which is a single value.
-    driver = (PartDriver if field.name or field.shape else kind)(stored, transaction)
-    return store_of(driver, constraints.form_of(meta, field))
+    return StoredArray(store, place.path, meta, node, field, since, known)
 
 
 def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
@@ -336,9 +260,8 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
     matches = [driver for driver in SOUGHT if _is_there(there, driver.name, transaction)]
     if not matches:
         # Drivers of other packages are imported for arrays of none of the usual formats only.
-        others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
-        others = {name: driver for name, driver in others.items() if driver not in SOUGHT}
-        matches = [driver for name, driver in others.items() if _is_there(there, name, transaction)]
+        others = {driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}.difference(SOUGHT)
+        matches = [driver for driver in others if _is_there(there, driver.name, transaction)]
     if len(matches) != 1:
         shown = quote(kvstore.path)
         if kvstore.driver == "file":

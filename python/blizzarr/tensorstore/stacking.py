@@ -52,8 +52,8 @@ def cast(base: S, dtype: DTypeLike) -> S:
         return base.astype(dtype)
     _check_base(base)
     node = node_of(base)
-    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=node.schema.rank), node.transform)
-    return spec_of(replace(made, bases=(replace(node, transform=None),)))
+    schema = Schema(dtype=as_dtype(dtype), rank=node.schema.rank)
+    return spec_of(SpecNode("cast", schema, node.transform, bases=(node.altered(transform=None),)))
 
 
 def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:

@@ -6,7 +6,6 @@ have made of them by then. Elements of a chunk go as soon as the chunk is made o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array import Array
 from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.errors import BlizzarrError, ConstraintError
@@ -24,8 +22,9 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store, StoreWrapper
 from blizzarr.tensorstore.picking import product_of
+from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
-from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
+from blizzarr.transactions import Changes, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.overlay import Overlay, View, in_range, place_in
 from blizzarr.transfer import Binding, read, write, write_parts
 
@@ -36,9 +35,7 @@ _SMALL = 1 << 15
 """The size in bytes below which encoding a chunk takes less time than handing it to another thread."""
 
 
-def staged_in(
-    transaction: Transaction, store: Store, array: Array, *, assumed: bool = False, by_bytes: bool = False
-) -> Staged:
+def staged_in(transaction: Transaction, store: Store, array: StoredArray, by_bytes: bool) -> Staged:
     """Return the elements that a transaction has gathered for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
@@ -46,35 +43,12 @@ def staged_in(
         name += f"/{part}"
 
     def make() -> Staged:
-        return Staged(changes, store, array, assumed=assumed, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
+        return Staged(changes, store, array, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
 
     result = changes.elements(name, make)
     assert isinstance(result, Staged), "what was made"
     result.adopt(array.metadata).check()
     return result
-
-
-def do_later(
-    transaction: Transaction,
-    store: Store,
-    path: str,
-    meta: ArrayMeta,
-    apply: Callable[[Store], None],
-    *,
-    anew: bool = False,
-    checks: bool = False,
-) -> None:
-    """Change the documents of an array when a transaction is committed; with `anew`, the array is a new one from then
-    on.
-
-    With `checks` they are not changed, but must be what they are.
-    """
-    changes = changes_in(transaction, store)
-    prefix = place_in(store)[1]
-    names = tuple(prefix + key for key in document_keys(path, meta)[:1])
-    changes.do(Operation(store, apply, names, prefix + path, checks))
-    if anew:
-        changes.drop(prefix + path)
 
 
 class Unlocked(StoreWrapper):
@@ -90,15 +64,13 @@ class Unlocked(StoreWrapper):
 class Staged:
     """The elements that are to be written to an array."""
 
-    def __init__(
-        self, changes: Changes, store: Store, array: Array, *, assumed: bool, by_bytes: bool, repeatable: bool
-    ) -> None:
+    def __init__(self, changes: Changes, store: Store, array: StoredArray, *, by_bytes: bool, repeatable: bool) -> None:
         self._changes = changes
         self._base = store
         self._store = watched(store, changes.watched) if repeatable else store
         self._path = array.path
         self._meta = array.metadata
-        self._assumed = assumed
+        self._assumed = array.assumed
         self._by_bytes = by_bytes
         self._prefix = place_in(store)[1]
         self.under = self._prefix + self._path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -122,24 +123,13 @@ class TensorStore(Pretty, StoreFacts):
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self._driver, self._form
-        # The work has a view of its own, so that this one can be collected before it is done.
         if batch is None and (chunks := driver.decoded(form)):
-            read = lambda shared: store_of(driver, form)._read_now(order, shared)  # noqa: E731
-            return in_flight(read, chunks, driver.is_quick(form))
+            return in_flight(partial(_read_now, driver, form, order), chunks, driver.is_quick(form))
         shared = None if batch is None else shared_state(batch)
-        work = self._in_transaction(lambda: store_of(driver, form)._read_now(order, shared))
+        work = self._in_transaction(partial(_read_now, driver, form, order, shared))
         if batch is not None:
             return add_work(batch, work)
         return at_once(work) if driver.is_quick(form) else submit(work)
-
-    def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
-        driver = self._driver
-        if not driver.readable:
-            raise NotReadableError("Source does not support reading.")
-        form = driver.current(self._form)
-        if order == "F" and len(form.lower) > 1:
-            return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), batch)
-        return driver.read(form, None, batch)
 
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
@@ -214,7 +204,7 @@ class TensorStore(Pretty, StoreFacts):
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        result = self._in_transaction(self._read_now)()
+        result = self._in_transaction(partial(_read_now, self._driver, self._form, "C", None))()
         return result if dtype is None else result.astype(dtype, copy=False)
 
     # Changing it
@@ -322,6 +312,16 @@ class TensorStore(Pretty, StoreFacts):
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
         return store_of, (self._driver, self._form)
+
+
+# A function of driver and form, so that the view can be collected before the work is done.
+def _read_now(driver: Driver, form: Form, order: str, shared: Shared | None) -> npt.NDArray[Any]:
+    if not driver.readable:
+        raise NotReadableError("Source does not support reading.")
+    form = driver.current(form)
+    if order == "F" and len(form.lower) > 1:
+        return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), shared)
+    return driver.read(form, None, shared)
 
 
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:

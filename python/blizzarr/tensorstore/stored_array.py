@@ -1,4 +1,4 @@
-"""A stored array that a spec has opened: bound to the engine, read again, resized, and described as a spec.
+"""A stored array that a spec has opened: bound to the engine, looked at again, resized, and described as a spec.
 
 At the end: how much of a view is stored, by its chunks, and in shards by the index of their inner chunks.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import prod
 from operator import floordiv, mod
@@ -35,86 +35,51 @@ from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.schema import schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.picking import Pieces
-from blizzarr.tensorstore.staging import do_later
-from blizzarr.tensorstore.stored_place import KnownMetadata, shown
-from blizzarr.transactions import StagedStore, Transaction
+from blizzarr.tensorstore.stored_place import KnownMetadata, do_later, shown
+from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding
 
-
-class OpenedArray(Array):
-    """An array that a spec has opened.
-
-    The array uses at most `threads` threads for one request; None sets no limit. It is compared with its stored
-    document unless `watched` is False.
-    """
-
-    threads: int | None = None
-    watched: bool = True
-    _by_bytes: tuple[ArrayMeta, Binding] | None = None
-
-    @classmethod
-    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None, watched: bool = True) -> Self:
-        array = cls(store, path, metadata)
-        array.threads = threads
-        array.watched = watched
-        return array
-
-    @property
-    def binding_by_bytes(self) -> Binding:
-        """The array as the engine knows it, with the bytes of its elements as a last axis."""
-        metadata, bound = self._metadata, self._by_bytes
-        if bound is None or bound[0] is not metadata:
-            binding = bind(self._store, self._path, metadata, by_bytes=True, watch=self.watched)
-            bound = self._by_bytes = metadata, self._limited(binding)
-        return bound[1]
-
-    def adopt(self, metadata: ArrayMeta) -> None:
-        self._adopt(metadata)
-
-    def in_store(self, store: Store) -> Self:
-        return self.of(store, self._path, self._metadata, self.threads, self.watched)
-
-    _in = in_store
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OpenedArray.of, (self._store, self._path, self._metadata, self.threads, self.watched)
-
-    def _bound(self, metadata: ArrayMeta) -> Binding:
-        return self._limited(bind(self._store, self._path, metadata, watch=self.watched))
-
-    def _limited(self, binding: Binding) -> Binding:
-        # Objects are made by the calling thread anyway.
-        if self.threads is None or not isinstance(binding.handle, _native.ArrayHandle):
-            return binding
-        return replace(binding, handle=binding.handle.with_options(self.threads))
-
-
-_LOOKS = 4
-"""The number of attempts to read the document while other threads do so."""
 # The members of metadata that may change while the array is open.
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
-@dataclass(frozen=True)
-class StoredArray:
-    """An array in a store, and the spec that it was opened with."""
+class StoredArray(Array):
+    """An array that a spec has opened. Its document is looked at, and its chunks are read, as the spec says.
 
-    node: SpecNode
-    """The spec, its resources bound."""
-    array: OpenedArray
-    """The array; it reads through the cache of the spec, if that has room."""
-    metadata_since: float
-    """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
-    known: KnownMetadata
-    """The last known metadata, shared by everything that is opened with the same cache."""
-    kind: type[MetadataConstraints]
-    """The class of the constraints on its metadata."""
-    field: Field
-    """The selected part of each element."""
+    - `node`: the spec, its resources bound.
+    - `field`: the selected part of each element.
+    - `since`: metadata that were last looked at before this moment, in seconds since 1970, must be looked at again.
+    - `known`: the last known metadata, shared by everything that is opened with the same cache.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        metadata: ArrayMeta,
+        node: SpecNode,
+        field: Field,
+        since: float,
+        known: KnownMetadata,
+    ) -> None:
+        super().__init__(store, path, metadata)
+        self.node = node
+        self.field = field
+        self.since = since
+        self.known = known
+        self._by_bytes: tuple[ArrayMeta, Binding] | None = None
+
+    def _in(self, store: Store) -> Self:
+        """Return the same array, reached through another store, where nothing is known of its metadata yet."""
+        return type(self)(store, self._path, self._metadata, self.node, self.field, self.since, KnownMetadata())
+
+    in_store = _in
+
+    # As the spec says
 
     @property
     def assumed(self) -> bool:
@@ -123,38 +88,56 @@ class StoredArray:
         return mode.assume_metadata
 
     @property
-    def schema(self) -> Schema:
-        return self.kind.schema_of(self.array.metadata, self.node.options)
+    def constraints(self) -> type[MetadataConstraints]:
+        """The class of the constraints on its metadata."""
+        return type(self.node.options["metadata"])
+
+    def spec_node(self, minimal: bool = False) -> SpecNode:
+        """Return the spec that opens the array again; without the metadata if `minimal`."""
+        constraints, driver = self.constraints.of(self._metadata), DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
+        options = {
+            **self.node.options,
+            "mode": OpenMode(open=True, assume_metadata=self.assumed),
+            "metadata": driver.minimal(constraints) if minimal else constraints,
+        }
+        if self.field.name:
+            options["field"] = self.field.name
+        schema = schema_of(self.field.dtype, len(self._shape) + len(self.field.shape))
+        return self.node.altered(schema=schema, transform=None, options=options)
+
+    # Its chunks
 
     @property
-    def form(self) -> Form:
-        return self.kind.form_of(self.array.metadata, self.field)
+    def threads(self) -> int | None:
+        """The most threads that work on one request; None if there is no limit."""
+        assert self.node.kvstore is not None, "as the array was found in it"
+        # The same threads copy and read.
+        copying = self.node.resources["data_copy_concurrency"]
+        files = self.node.kvstore.resources.get("file_io_concurrency", copying)
+        limits = [resource.value["limit"] for resource in (copying, files)]
+        if limits[0] == "shared" != limits[1]:
+            limits[0] = _native.threads()
+        return min((limit for limit in limits if limit != "shared"), default=None)
 
-    def refresh(self) -> None:
-        """Take the shape that is stored now."""
-        for _ in range(_LOOKS):
-            moment, before = time.time(), self.array.metadata
-            meta = self.look()[0]
-            # Another thread may have stored or read a newer one meanwhile.
-            if self.array.metadata is before:
-                break
-        self.array.adopt(meta)
-        self.known.keep(meta, moment)
+    def _bound(self, metadata: ArrayMeta, by_bytes: bool = False) -> Binding:
+        mode: OpenMode = self.node.options["mode"]
+        watch = not (mode.assume_metadata or mode.assume_cached_metadata)
+        binding = bind(self._store, self._path, metadata, by_bytes=by_bytes, watch=watch)
+        # Objects are made by the calling thread anyway.
+        if (threads := self.threads) is None or not isinstance(binding.handle, _native.ArrayHandle):
+            return binding
+        return replace(binding, handle=binding.handle.with_options(threads))
 
-    def renew(self) -> None:
-        """Take the cached shape if that is recent enough, else the one that is stored now."""
-        meta = self.known.meta
-        if meta is None or self.known.recent(self.metadata_since) is None:
-            self.refresh()
-        elif meta is not self.array.metadata:
-            self._check_compatible(meta)
-            self.array.adopt(meta)
+    @property
+    def binding_by_bytes(self) -> Binding:
+        """The array as the engine knows it, with the bytes of its elements as a last axis."""
+        metadata, bound = self._metadata, self._by_bytes
+        if bound is None or bound[0] is not metadata:
+            bound = self._by_bytes = metadata, self._bound(metadata, by_bytes=True)
+        return bound[1]
 
-    def overtake(self, known: KnownMetadata) -> None:
-        """Take the cached shape, if the array still has the same chunks."""
-        meta = known.meta
-        if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
-            self.array.adopt(meta)
+    # Its document
 
     def look(self) -> tuple[ArrayMeta, StoredNode]:
         """Return the stored metadata and documents.
@@ -162,41 +145,56 @@ class StoredArray:
         Raise `ConstraintError` when the array is gone, or another is in its place: its chunks would mean something
         else.
         """
-        array = self.array
         # The array that was opened, although the spec might choose another one of the document by now.
-        form = format_of(array.metadata)
-        result = find_one(array.store, array.path, [form])
+        form = format_of(self._metadata)
+        result = find_one(self._store, self._path, [form])
         if result is None or not isinstance(result.meta, ArrayMeta):
-            key = shown(array.store, form.node_keys(array.path)[0])
+            key = shown(self._store, form.node_keys(self._path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
         self._check_compatible(result.meta)
         return result.meta, result
 
     def _check_compatible(self, meta: ArrayMeta) -> None:
-        if not same_chunks(meta, self.array.metadata):
-            new, old = (
-                dump({name: value for name, value in self.kind.of(each).to_json().items() if name not in _CHANGING})
-                for each in (meta, self.array.metadata)
-            )
+        if not same_chunks(meta, self._metadata):
+            members = (self.constraints.of(each).to_json().items() for each in (meta, self._metadata))
+            new, old = (dump({name: value for name, value in each if name not in _CHANGING}) for each in members)
             raise ConstraintError(f"Updated metadata {new} is incompatible with existing metadata {old}")
 
-    def within(self, transaction: Transaction) -> StoredArray:
-        """Return the array as a transaction will leave it."""
-        array = self.array
-        staged = array.in_store(StagedStore(transaction, array.store))
-        return replace(self, array=staged, known=KnownMetadata())
+    def refresh(self) -> Self:
+        """Read the metadata again, as they are stored now, and return the array."""
+
+        def read() -> ArrayMeta:
+            moment = time.time()
+            meta, _ = self.look()
+            self.known.keep(meta, moment)
+            return meta
+
+        return self._renew(read)
+
+    def catch_up(self) -> None:
+        """Take the metadata that are known if they are recent enough, else those that are stored now."""
+        meta = self.known.recent(self.since)
+        if meta is None:
+            self.refresh()
+        elif meta is not self._metadata:
+            self._check_compatible(meta)
+            self._adopt(meta)
+
+    def overtake(self, meta: ArrayMeta | None) -> None:
+        """Take metadata that others have read, if the array still has the same chunks."""
+        if meta is not None and not self.assumed and same_chunks(meta, self._metadata):
+            self._adopt(meta)
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
         """Change the shape to the one that `decide` makes of the one that is stored."""
-        array = self.array
 
         def decided(stored: ArrayMeta) -> tuple[int, ...]:
-            array.adopt(stored)
+            self._adopt(stored)
             return decide(stored.shape)
 
         meta = reshape(
-            *(array.store, array.path, array.metadata, binding_of(array), lambda _: self.look(), decided),
-            adopt=array.adopt,
+            *(self._store, self._path, self._metadata, binding_of(self), lambda _: self.look(), decided),
+            adopt=self._adopt,
             metadata_only=metadata_only,
         )
         self.known.keep(meta, time.time())
@@ -205,43 +203,15 @@ class StoredArray:
         self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
     ) -> None:
         """Change the shape at the commit of a transaction, to the one that is made of what is stored by then."""
-        array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=array.in_store(target), known=KnownMetadata())
-            key = format_of(array.metadata).node_keys(array.path)[0]
+            key = format_of(self._metadata).node_keys(self._path)[0]
             with prefixed(f"Error writing {shown(target, key)}"):
-                stored.reshape(decide, metadata_only)
+                self.in_store(target).reshape(decide, metadata_only)
 
-        do_later(transaction, array.store, array.path, array.metadata, apply)
+        do_later(transaction, self._store, self._path, self._metadata, apply)
         known = self.known
         transaction.future.add_done_callback(lambda _: known.forget())
-
-    def refuse_missing(self, lowered: Lowered) -> None:
-        """Raise `ArrayNotFoundError` if a chunk that a selection needs is not stored."""
-        missing = first_missing(self.array, lowered)
-        if missing is not None:
-            key, position, counts = missing
-            entry = f"shard entry {braces(position)}/{braces(counts)} in " if counts is not None else ""
-            raise ArrayNotFoundError(
-                f"chunk {braces(position)} stored at {entry}{shown(self.array.store, key)} is missing"
-            )
-
-    def spec_node(self, minimal: bool = False) -> SpecNode:
-        """Return the spec that opens the array again; without the metadata if `minimal`."""
-        meta = self.array.metadata
-        kind, driver = self.kind, DRIVERS[self.node.driver]
-        assert isinstance(driver, StoredDriver), "others store nothing"
-        mode: OpenMode = self.node.options["mode"]
-        options = {
-            **self.node.options,
-            "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
-            "metadata": driver.minimal(kind.of(meta)) if minimal else kind.of(meta),
-        }
-        if self.field.name:
-            options["field"] = self.field.name
-        schema = schema_of(self.field.dtype, self.form.rank)
-        return self.node.altered(schema=schema, transform=None, options=options)
 
 
 _Pair: TypeAlias = tuple[int | None, int | None]
@@ -395,11 +365,8 @@ def _are_among(positions: np.ndarray[Any, Any], groups: list[_Group]) -> np.ndar
     return result
 
 
-def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...], tuple[int, ...] | None] | None:
-    """Return the key and position of a chunk that a selection needs but that is not stored, and None.
-
-    In shards, inner chunks count: return the key of the shard, the position within it, and how many it has.
-    """
+def refuse_missing(array: Array, lowered: Lowered) -> None:
+    """Raise `ArrayNotFoundError` if a chunk that a selection needs is not stored; in shards, inner chunks count."""
     meta = array.metadata
     sharded, counts = meta.codecs.is_sharded, tuple(map(floordiv, meta.write_shape, meta.chunk_shape))
     flags: Callable[[tuple[int, ...]], np.ndarray[Any, Any]]
@@ -414,9 +381,9 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...],
         outer = tuple(map(floordiv, position, counts))
         inner = tuple(map(mod, position, counts))
         if not flags(outer)[inner]:
-            key = chunk_prefix(array.path, meta) + meta.chunk_keys.key(outer)
-            return (key, inner, counts) if sharded else (key, outer, None)
-    return None
+            key = shown(array.store, chunk_prefix(array.path, meta) + meta.chunk_keys.key(outer))
+            entry = f"{braces(inner)} stored at shard entry {braces(inner)}/{braces(counts)} in"
+            raise ArrayNotFoundError(f"chunk {entry if sharded else f'{braces(outer)} stored at'} {key} is missing")
 
 
 def _stored(array: Array, lowered: Lowered) -> Iterable[tuple[str, tuple[int, ...]]]:

@@ -1,7 +1,7 @@
 """Stored arrays of any format as a driver, on top of `blizzarr.Array`.
 
-At the end: a field of the elements, or their bytes. Both are read and written as bytes of elements, in their chunks:
-what is written leaves the other fields as they are, whoever writes these at the same time.
+A field of the elements, or their bytes, are read and written as bytes of elements, in their chunks: what is written
+leaves the other fields as they are, whoever writes these at the same time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.dtype import DType, element_dtype
-from blizzarr.spec.kvstore import KvStore, bound_kvstore
+from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.stores import LocalStore, MemoryStore, check_writable
+from blizzarr.stores import LocalStore, MemoryStore, Store, check_writable
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.tensorstore.driver import KEPT_BYTES, Bounds, Chunk, Driver, Elements, Shared, put_into
+from blizzarr.tensorstore.driver import KEPT_BYTES, Bounds, Chunk, Driver, Elements, KvStoreDriver, Shared, put_into
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
-from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape, stored_of
+from blizzarr.tensorstore.stored_array import StoredArray, new_shape, refuse_missing, stored_of
 from blizzarr.tensorstore.stored_place import StoredPlace
-from blizzarr.transactions import Transaction, check_open
+from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transfer import Binding, read, write
-from blizzarr.views import IndexDomain, domain_of, transform_of
+from blizzarr.views import IndexDomain, domain_of
 
 T = TypeVar("T")
 
@@ -52,57 +51,51 @@ _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
 
 
-class StoredArrayDriver(Driver):
+class StoredArrayDriver(KvStoreDriver):
     """An array in a store."""
 
     place: ClassVar[type[StoredPlace]] = StoredPlace
     """The class that opens the array again where a driver is unpickled."""
-    by_bytes: ClassVar[bool] = False
-    """True if the bytes of elements are read and written."""
 
-    def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
-        self._outside = stored
+    def __init__(self, array: StoredArray, transaction: Transaction | None = None) -> None:
+        self._outside = array
         """The array as everybody else sees it."""
-        self._stored = stored if transaction is None else stored.within(transaction)
+        self._array = array if transaction is None else array.in_store(StagedStore(transaction, array.store))
         """The array as the transaction will leave it."""
-        self._array = self._stored.array
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
         self._kept: dict[Any, tuple[ArrayMeta, Any]] = {}
-        self.name = stored.node.driver
+        self._node = array.node
+        self.name = array.node.driver
+        self._field = field = array.field
+        self.dtype = field.dtype
+        # A field without name and shape is the whole element, which is a single value.
+        self._by_bytes = bool(field.name or field.shape)
+        """True if the bytes of elements are read and written."""
         self.transaction = transaction
-        options = stored.node.options
+        options = array.node.options
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
 
     # Facts that not every user of an array needs
 
     @cached_property
-    def dtype(self) -> DType:  # type: ignore[override]  # an attribute that is computed when it is first needed
-        return self._outside.field.dtype
-
-    @cached_property
     def _decodes(self) -> bool:
         """True if decoding takes time, and the chunks are not kept elsewhere."""
         if self._write_empty or self._must_be_stored or self.transaction is not None:
             return False
-        array = self._outside.array
-        meta = array.metadata
+        meta = self._outside.metadata
         is_packed = not meta.dtype.numpy.hasobject and meta.codecs.is_packed
-        return is_packed and keeping_of(array.store) is None
+        return is_packed and keeping_of(self._outside.store) is None
 
     @cached_property
     def _chunk_shape(self) -> tuple[int, ...]:
-        return self._outside.array.metadata.chunk_shape
+        return self._outside.metadata.chunk_shape + self._field.shape
 
     @cached_property
     def _chunk_bytes(self) -> int:
-        meta = self._outside.array.metadata
+        meta = self._outside.metadata
         return max(meta.dtype.itemsize * prod(meta.chunk_shape), 1) if not meta.dtype.numpy.hasobject else _QUICK_BYTES
-
-    @cached_property
-    def is_near(self) -> bool:
-        return isinstance(unwrapped(self._outside.array.store), LocalStore | MemoryStore)
 
     # Properties
 
@@ -115,48 +108,48 @@ class StoredArrayDriver(Driver):
 
     @property
     def schema(self) -> Schema:
-        return self._once("schema", lambda: self._stored.schema)
+        array = self._array
+        return self._once("schema", lambda: array.constraints.schema_of(array.metadata, array.node.options))
 
     @property
     def _shape(self) -> tuple[int, ...]:
         """The shape of the elements that the driver has."""
-        return self._array.shape
+        return self._array.shape + self._field.shape
 
     @property
     def domain(self) -> IndexDomain:
-        return self._once("domain", lambda: domain_of(self._stored.form.domain))
+        array = self._array
+        return self._once("domain", lambda: domain_of(array.constraints.form_of(array.metadata, array.field).domain))
 
     @property
-    def kvstore(self) -> KvStore | None:
-        node = self._stored.node.kvstore
-        return None if node is None else bound_kvstore(node, self.transaction)
+    def store(self) -> Store:
+        return self._outside.store
 
-    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
-        if self.transaction is not None:
-            check_open(self.transaction)
-        node = self._once(("spec", minimal), lambda: self._stored.spec_node(minimal))
-        return node.altered(transform=transform_of(form))
+    def node(self, minimal: bool = False) -> SpecNode:
+        return self._once(("spec", minimal), lambda: self._array.spec_node(minimal))
 
     # Its elements
 
     def current(self, form: Form) -> Form:
-        if self._looked < self._stored.metadata_since and not self._stored.assumed:
+        array = self._array
+        if self._looked < array.since and not array.assumed:
             self._looked = time.time()
-            self._stored.refresh()
+            array.refresh()
         else:
-            known = self._stored.known
-            if known.meta is None:
-                # In a transaction, where nobody has read the metadata: as without one.
-                known = self._outside.known
-            if known.meta is not self._array.metadata:
-                self._stored.overtake(known)
+            # In a transaction where nobody has read the metadata: as without one.
+            meta = array.known.recent() or self._outside.known.recent()
+            if meta is not array.metadata:
+                array.overtake(meta)
         return form if _is_current(form, self._shape) else super().current(form)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Any:
         lowered = lower_form(form, self._shape)
         if self._must_be_stored:
-            self._stored.refuse_missing(self._on_grid(lowered))
-        return self._read(lowered, out, batch)
+            refuse_missing(self._array, self._on_grid(lowered))
+        if not self._by_bytes:
+            return self._read(lowered, out, batch)
+        raw = self._read(of_bytes(lowered, self._field), None, batch)
+        return put_into(out, self._field.decode(raw).reshape(lowered[0]))
 
     def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
         if self.transaction is not None:
@@ -171,14 +164,14 @@ class StoredArrayDriver(Driver):
     def write(self, form: Form, source: Elements) -> None:
         array = self._array
         check_writable(array.store, array.path)
-        self._write(lower_form(form, self._shape), source)
-
-    def _write(self, lowered: Lowered, source: Elements) -> None:
+        lowered = lower_form(form, self._shape)
+        if self._by_bytes:
+            values, lowered = np.broadcast_to(source, lowered[0]), of_bytes(lowered, self._field)
+            source = self._field.encode(values).reshape(lowered[0])
         if self.transaction is not None:
             self._staged().write(lowered, source, self._write_empty)
             return
-        array = self._array
-        if self._stored.assumed:
+        if self._array.assumed:
             # Its document may be missing.
             array = array.in_store(Unlocked(array.store))
         binding = self._binding(array)
@@ -187,11 +180,12 @@ class StoredArrayDriver(Driver):
         write(binding, lowered, source)
 
     def _on_grid(self, lowered: Lowered) -> Lowered:
-        """Return the part of a selection that is about the grid of chunks."""
-        return lowered
+        """Return the part of a selection that is about the grid of chunks, without the dimensions within elements."""
+        shape, axes, scalar = lowered
+        return shape, axes[: len(self._array.shape)], scalar
 
-    def _binding(self, array: OpenedArray) -> Binding:
-        return binding_of(array)
+    def _binding(self, array: StoredArray) -> Binding:
+        return array.binding_by_bytes if self._by_bytes else binding_of(array)
 
     def _shared(self, batch: Shared) -> Binding:
         """Return the binding of the array with the pool that the reads of a batch, or those in flight, share."""
@@ -202,13 +196,13 @@ class StoredArrayDriver(Driver):
         # Read after the shape that the caller has gone by, so that what is bound by them is as large, whatever other
         # threads make of the array meanwhile.
         metadata = array.metadata
-        arrays: WeakKeyDictionary[OpenedArray, dict[Any, tuple[ArrayMeta, Binding]]]
+        arrays: WeakKeyDictionary[StoredArray, dict[Any, tuple[ArrayMeta, Binding]]]
         arrays = batch.setdefault("arrays", WeakKeyDictionary())
         kinds = arrays.setdefault(array, {})
-        bound = kinds.get(type(self))
+        bound = kinds.get(self._by_bytes)
         if bound is None or bound[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
-            bound = kinds[type(self)] = metadata, self._binding(array.cached(pool, recheck=recheck))
+            bound = kinds[self._by_bytes] = metadata, self._binding(array.cached(pool, recheck=recheck))
         binding, since = bound[1], batch.get("since")
         if since is None:
             return binding
@@ -232,14 +226,12 @@ class StoredArrayDriver(Driver):
 
     def _staged(self) -> Staged:
         assert self.transaction is not None, "asked before"
-        stored = self._stored
-        store = self._outside.array.store
-        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=self.by_bytes)
+        return staged_in(self.transaction, self._outside.store, self._array, self._by_bytes)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
         is_near = self.is_near
         if writes:
-            is_near = self.transaction is not None or isinstance(unwrapped(self._outside.array.store), MemoryStore)
+            is_near = self.transaction is not None or isinstance(unwrapped(self._outside.store), MemoryStore)
         return is_near and self._is_small(form)
 
     def _is_small(self, form: Form) -> bool:
@@ -259,38 +251,33 @@ class StoredArrayDriver(Driver):
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
         """Return the driver with the shape of the document, or of a cached one that is recent enough."""
-        if not self._stored.assumed:
+        if not self._array.assumed:
             if self.transaction is None:
-                self._stored.renew()
+                self._array.catch_up()
             else:
-                self._stored.refresh()
+                self._array.refresh()
             self._looked = time.time()
         return self
 
     def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        if self._stored.assumed:
+        if self._array.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
 
         def decide(shape: tuple[int, ...]) -> tuple[int, ...]:
-            return self._new_shape(form, shape, inclusive_min, exclusive_max, modes)
+            full = shape + self._field.shape
+            return new_shape(form, full, inclusive_min, exclusive_max, modes)[: len(shape)]
 
         only = "resize_metadata_only" in modes
         if self.transaction is None:
-            self._stored.reshape(decide, only)
+            self._array.reshape(decide, only)
         else:
             self._outside.reshape_later(self.transaction, decide, only)
-            self._stored.refresh()
+            self._array.refresh()
             staged = self._staged()
             if not only:
                 staged.shrink(self._array.shape)
         return self
-
-    def _new_shape(
-        self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
-    ) -> tuple[int, ...]:
-        """Return the shape of the array for which a view has the new bounds."""
-        return new_shape(form, shape, lower, upper, modes)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of a view is stored, by listing the chunks."""
@@ -306,11 +293,6 @@ class StoredArrayDriver(Driver):
         made = type(self)(self._outside, transaction)
         made._looked = self._looked
         return made.allowed(self.readable, self.writable)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from blizzarr.tensorstore.opening import reopened
-
-        return reopened, (self._stored.spec_node(), self.readable, self.writable)
 
 
 def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
@@ -329,41 +311,6 @@ def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
                 if form.implicit_upper[dim] and (stride != 1 or form.upper[dim] + offset != size):
                     return False
     return True
-
-
-class PartDriver(StoredArrayDriver):
-    """A driver of some of the bytes of each element."""
-
-    by_bytes = True
-
-    def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
-        super().__init__(stored, transaction)
-        part = self._part = stored.field
-        self._chunk_shape = (*self._chunk_shape, *part.shape)
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return (*self._array.shape, *self._part.shape)
-
-    def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
-        elements = self._part.decode(super()._read(of_bytes(lowered, self._part), None, batch)).reshape(lowered[0])
-        return put_into(out, elements)
-
-    def _write(self, lowered: Lowered, source: Elements) -> None:
-        selected = of_bytes(lowered, self._part)
-        super()._write(selected, self._part.encode(np.broadcast_to(source, lowered[0])).reshape(selected[0]))
-
-    def _binding(self, array: OpenedArray) -> Binding:
-        return array.binding_by_bytes
-
-    def _new_shape(
-        self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
-    ) -> tuple[int, ...]:
-        return super()._new_shape(form, (*shape, *self._part.shape), lower, upper, modes)[: len(shape)]
-
-    def _on_grid(self, lowered: Lowered) -> Lowered:
-        shape, axes, scalar = lowered
-        return shape, axes[: len(axes) - len(self._part.shape)], scalar
 
 
 def of_bytes(lowered: Lowered, field: Field) -> Lowered:

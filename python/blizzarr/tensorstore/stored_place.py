@@ -6,13 +6,16 @@ that was opened with them does, or, where the cache has room, as the cache.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import ref
 
-from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.errors import ArrayExistsError, ConstraintError, GenerationMismatchError, SpecError
 from blizzarr.fork import ForkedLock
-from blizzarr.formats import Format, encode, find_one, made_of
+from blizzarr.formats import Format, document_keys, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -22,13 +25,12 @@ from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import BoundResource
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
-from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.spec_node import KvNode, SpecNode
+from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.stores.requests import publish
-from blizzarr.transactions import StagedStore, Transaction, overlay
+from blizzarr.transactions import Operation, StagedStore, Transaction, changes_in, overlay
 from blizzarr.transactions.overlay import View, place_in
 
 
@@ -40,33 +42,16 @@ class StoredPlace(NamedTuple):
     """A store, a path in it, and the formats that an array may have there."""
 
     node: SpecNode
-    kvstore: KvNode
     store: Store
     path: str
     forms: tuple[Format, ...]
     selection: tuple[str, ...] = ()
     """What tells arrays of one document apart."""
 
-    @property
-    def constraints(self) -> MetadataConstraints:
-        return self.node.options["metadata"]
-
-    @property
-    def shares_document(self) -> bool:
-        """True if arrays are created in a document that other arrays may have made; `add` does so."""
-        return False
-
-    def add(self, mode: OpenMode) -> ArrayMeta:
-        """Add the array that the spec describes to the stored document, or to a new one.
-
-        Raise `ArrayExistsError` if the document has the array.
-        """
-        raise NotImplementedError
-
     def described(self) -> tuple[ArrayMeta, dict[str, bytes]]:
         """Return the array that the spec describes, and its documents, without looking at the store."""
         with prefixed('Cannot create using specified "metadata" and schema'):
-            meta = self.constraints.create(self.node.schema, self.node.options)
+            meta = self.node.options["metadata"].create(self.node.schema, self.node.options)
             documents = encode(meta, self.path)
             return made_of(documents, meta, self.path), documents
 
@@ -83,7 +68,7 @@ class StoredPlace(NamedTuple):
             if raw is not None:
                 # The key of the document holds something that is not the document of an array.
                 with prefixed(f"Error reading {self.key}", ConstraintError):
-                    self.constraints.refuse(bytes(raw))
+                    self.node.options["metadata"].refuse(bytes(raw))
             return None
         if node.notices:
             warn_of(node.notices)
@@ -91,8 +76,54 @@ class StoredPlace(NamedTuple):
             raise ConstraintError(f'Error reading {self.key}: expected the "node_type" "array", found "group"')
         return node.meta
 
-    def create(self, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
-        """Store the documents; return False if there is an array already."""
+    def expect(self, store: StagedStore, meta: ArrayMeta) -> None:
+        """Let the commit of a transaction, whose store this place has, fail if the metadata have changed by then."""
+
+        def apply(target: Store) -> None:
+            if self._replace(store=target).found() != meta:
+                raise GenerationMismatchError(f"Error writing {self.key}: Metadata is inconsistent")
+
+        do_later(store.transaction, store.base, self.path, meta, apply, checks=True)
+
+    def made(self, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, bool]:
+        """Create the array that the spec describes; return its metadata, and whether somebody else was faster.
+
+        Raise `ArrayExistsError` if there is one, and it must not be opened.
+        """
+        try:
+            with prefixed(lambda: f"Error writing {self.key}"):
+                meta, documents = self.described()
+        except SpecError:
+            # That there is one already comes first.
+            if mode.delete_existing or self.found() is None:
+                raise
+            raise ArrayExistsError(f"Error writing {self.key}") from None
+        store, there = self.store, None
+        if isinstance(store, StagedStore):
+
+            def apply(target: Store) -> None:
+                place = self._replace(store=target)
+                if not place.create(mode, meta, documents):
+                    raise ArrayExistsError(f"Error writing {place.key}")
+
+            do_later(store.transaction, store.base, self.path, meta, apply, anew=True)
+            stored = known_metadata(self._replace(store=store.base))
+            store.transaction.future.add_done_callback(lambda _: stored.forget())
+            return meta, False
+        if not self.create(mode, meta, documents):
+            # Somebody was faster.
+            there = self.found() if mode.open else None
+            if there is None:
+                raise ArrayExistsError(f"Error writing {self.key}")
+        known.keep(there or meta, time.time())
+        return there or meta, there is not None
+
+    def create(self, mode: OpenMode, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
+        """Store the documents; return False if there is an array already, which the mode may tell to remove first."""
+        if mode.delete_existing:
+            remove_node(self.store, self.path)
+            # An earlier array may have left something.
+            remove_left_over(self.store, self.path, meta)
         if self.forms[0].entry_key is not None:
             if self.found() is not None:
                 return False
@@ -105,11 +136,6 @@ class StoredPlace(NamedTuple):
         done = put(self.store, {}, {last: documents[last]})
         publish(self.store)
         return bool(done)
-
-    def remove(self, meta: ArrayMeta) -> None:
-        """Remove the array, and what an earlier array may have left."""
-        remove_node(self.store, self.path)
-        remove_left_over(self.store, self.path, meta)
 
 
 def locate(
@@ -129,7 +155,30 @@ def locate(
         store, path = root_above(store, path) or (store, path)
     if transaction is not None:
         store = StagedStore(transaction, store)
-    return kind(node, node.kvstore, store, path, forms)
+    return kind(node, store, path, forms)
+
+
+def do_later(
+    transaction: Transaction,
+    store: Store,
+    path: str,
+    meta: ArrayMeta,
+    apply: Callable[[Store], None],
+    *,
+    anew: bool = False,
+    checks: bool = False,
+) -> None:
+    """Change the documents of an array when a transaction is committed; with `anew`, the array is a new one from then
+    on.
+
+    With `checks` they are not changed, but must be what they are.
+    """
+    changes = changes_in(transaction, store)
+    prefix = place_in(store)[1]
+    names = tuple(prefix + key for key in document_keys(path, meta)[:1])
+    changes.do(Operation(store, apply, names, prefix + path, checks))
+    if anew:
+        changes.drop(prefix + path)
 
 
 class KnownMetadata:
@@ -138,14 +187,8 @@ class KnownMetadata:
     # Each method reads `_known` only once, as another thread may replace it.
     _known: tuple[ArrayMeta, float] | None = None
 
-    @property
-    def meta(self) -> ArrayMeta | None:
-        """The metadata; None if nobody has read them."""
-        known = self._known
-        return None if known is None else known[0]
-
-    def recent(self, since: float) -> ArrayMeta | None:
-        """Return the metadata if they were read at this moment or later."""
+    def recent(self, since: float = -inf) -> ArrayMeta | None:
+        """Return the metadata if somebody has read them, at this moment or later."""
         known = self._known
         return known[0] if known is not None and known[1] >= since else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, prod
 from operator import itemgetter
@@ -22,22 +21,21 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context, Resource, resource_of
 from blizzarr.spec.drivers.values import found_at, order_of, replaced_at
 from blizzarr.spec.dtype import DType, as_dtype
-from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.kvstore_access import Access, KvChanges
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores import MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.generation import set_value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.conversion import as_elements
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, put_into
+from blizzarr.tensorstore.driver import Driver, Elements, KvStoreDriver, Shared, put_into
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
-from blizzarr.transactions import Operation, Transaction, changes_in, check_open
+from blizzarr.transactions import Operation, Transaction, changes_in
 from blizzarr.transactions.overlay import place_in
 from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.values import MAX_RANK
@@ -157,7 +155,7 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """Half of a character, which another half may follow."""
 
 
-class JsonDriver(Driver):
+class JsonDriver(KvStoreDriver):
     """A driver of the value that a JSON Pointer names."""
 
     name = "json"
@@ -179,13 +177,8 @@ class JsonDriver(Driver):
         return schema_of(self.dtype, 0, None, ChunkLayout(rank=0))
 
     @property
-    def kvstore(self) -> KvStore | None:
-        return bound_kvstore(self._kvstore, self.transaction)
-
-    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
-        if self.transaction is not None:
-            check_open(self.transaction)
-        return replace(self._node, transform=transform_of(form))
+    def store(self) -> Store:
+        return self._access.store
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         access = self._access
@@ -204,7 +197,7 @@ class JsonDriver(Driver):
             return
         element = np.empty((), np.object_)
         put(element, lower_form(form, ()), source)
-        value, store = element[()], self._access.store
+        value, store = element[()], self.store
         with self._access.full_key("") as key:
             if self.transaction is None:
                 self._set(key, value, store)
@@ -245,19 +238,10 @@ class JsonDriver(Driver):
 
     @property
     def _shown(self) -> str:
-        return shown(self._access.store, self._access.path)
+        return shown(self.store, self._access.path)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
-        return isinstance(unwrapped(self._access.store), MemoryStore)
-
-    @property
-    def is_near(self) -> bool:
-        return isinstance(unwrapped(self._access.store), LocalStore | MemoryStore)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from blizzarr.tensorstore.opening import reopened
-
-        return reopened, (self._node, self.readable, self.writable)
+        return isinstance(unwrapped(self.store), MemoryStore)
 
 
 def _parsed(value: bytes) -> Any:

@@ -64,7 +64,7 @@ def test_a_shard_that_is_damaged(hash_: str, tmp_path: Path) -> None:
 def test_which_shard(hash_: str, tmp_path: Path) -> None:
     """The shard that the metadata tells for a chunk is the one that it is stored in."""
     volume = sharded(tmp_path, hash=hash_, preshift_bits=1, minishard_bits=2, shard_bits=9)
-    keys = volume._driver._stored.array.metadata.chunk_keys
+    keys = volume._driver._array.metadata.chunk_keys
     told = set()
     for at in np.ndindex(4, 4, 4):
         volume[tuple(slice(2 * index, 2 * index + 2) for index in at)] = 1

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.errors import ArrayNotFoundError
 from blizzarr.stores import MemoryStore
-from blizzarr.tensorstore.stored_array import first_missing, stored_of
+from blizzarr.tensorstore.stored_array import refuse_missing, stored_of
 
 
 class Unlisted(MemoryStore):
@@ -31,9 +32,11 @@ def test_few_chunks_are_asked_for(shards: tuple[int, int] | None) -> None:
     assert stored_of(array, part) == (False, True)
     assert stored_of(array, row) == (False, False)
     assert stored_of(array, nothing) == (True, False)
-    assert first_missing(array, part) is None
+    refuse_missing(array, part)
     listed = ((2,), (((0,), np.array([4, 999])), ((0,), np.array([4, 999]))), False)
-    missing = ("c/499/499", (499, 499), None) if shards is None else ("c/249/249", (1, 1), (2, 2))
-    assert first_missing(array, listed) == missing
+    missing = r"\{499, 499\} stored at" if shards is None else r"\{1, 1\} stored at shard entry \{1, 1\}/\{2, 2\} in"
+    key = "c/499/499" if shards is None else "c/249/249"
+    with pytest.raises(ArrayNotFoundError, match=rf"chunk {missing} \S*{key}\S* is missing"):
+        refuse_missing(array, listed)
     with pytest.raises(AssertionError, match="listed 'c'"):
         stored_of(array, ((1000, 1000), ((0, 0, 1), (1, 0, 1)), False))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blizzarr.caching import CachePool
-from blizzarr.tensorstore.stored_array import OpenedArray
+from blizzarr.tensorstore.facts import driver_of
 from tensorstore_face import ours, theirs
 
 
@@ -36,14 +36,11 @@ def test_batches_of_limited_arrays(library: Any, driver: dict[str, Any], tmp_pat
     assert found[2:5].read().result().tolist() == [2, 7, 4]
 
 
-def test_copies_keep_the_limit(tmp_path: Path) -> None:
-    import blizzarr
-
-    made = blizzarr.create_array(tmp_path, data=[1, 2, 3])
-    array = OpenedArray.of(made.store, made.path, made.metadata, 2)
-    for copy in (array.cached(CachePool(1 << 20)), pickle.loads(pickle.dumps(array))):
-        assert isinstance(copy, OpenedArray)
-        assert (copy[1:].tolist(), copy.threads) == ([2, 3], 2)
+def test_arrays_with_a_pool_keep_the_limit() -> None:
+    context = ours.Context({"data_copy_concurrency": {"limit": 2}})
+    spec = {"driver": "zarr3", "kvstore": "memory://", "dtype": "int8"}
+    array = driver_of(ours.open(spec, context=context, create=True, shape=[3]).result())._array
+    assert array.cached(CachePool(1 << 20)).threads == array.threads == 2
 
 
 @pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])

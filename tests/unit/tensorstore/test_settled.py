@@ -60,9 +60,9 @@ def test_arrays_of_other_constraints_are_others(constraints: dict[str, Any]) -> 
 def test_attributes_of_arrays_of_one_spec_are_their_own() -> None:
     spec = {**_SPEC, "metadata": {"attributes": {"a": [1]}}}
     first = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
-    driver_of(first)._stored.array.metadata.attributes["a"].append(2)
+    driver_of(first)._array.metadata.attributes["a"].append(2)
     second = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
-    assert driver_of(second)._stored.array.metadata.attributes == {"a": [1]}
+    assert driver_of(second)._array.metadata.attributes == {"a": [1]}
 
 
 def test_what_one_array_fulfils_is_asked_of_another() -> None:

@@ -24,11 +24,13 @@ from blizzarr.errors import (
     NodeNotFoundError,
     SpecError,
 )
+from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import raise_opening
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.metadata.zarr3 import Zarr3Constraints
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
@@ -58,13 +60,18 @@ def stored_of(node: SpecNode) -> StoredArray:
     """The array of a bound spec."""
     driver = driver_of(open_stored(node, Request()))
     assert isinstance(driver, StoredArrayDriver)
-    return driver._stored
+    return driver._array
+
+
+def schema_of(array: StoredArray) -> Schema:
+    """The schema of a stored array."""
+    return array.constraints.schema_of(array.metadata, array.node.options)
 
 
 def outcome(spec: Any, context: Context, module: dict[str, Any], step: Any) -> Any:
     """What comes of a step with our opening."""
     try:
-        return shown(opened({**spec, **step.get("spec", {})}, context, **keywords(module, step)).schema)
+        return shown(schema_of(opened({**spec, **step.get("spec", {})}, context, **keywords(module, step))))
     except SpecError as error:
         return refusal_of(error)
 
@@ -163,25 +170,25 @@ def test_errors_can_be_told_apart(tmp_path: Path, place: str) -> None:
     with pytest.raises(ArrayNotFoundError, match=r"NOT_FOUND: .*Metadata at .*zarr.json.* does not exist") as missing:
         opened(spec, context)
     assert isinstance(missing.value, NodeNotFoundError)
-    array = opened(spec, context, create=True, dtype="int8", shape=[4]).array
+    array = opened(spec, context, create=True, dtype="int8", shape=[4])
     array[...] = 5
     with pytest.raises(ArrayExistsError, match=r"ALREADY_EXISTS: .*Error writing .*zarr.json") as there:
         opened(spec, context, create=True, dtype="int8", shape=[4])
     assert isinstance(there.value, NodeExistsError)
     with pytest.raises(ConstraintError, match=r"FAILED_PRECONDITION: .*expected dtype int16 .*, found data_type int8"):
         opened(spec, context, dtype="int16")
-    assert opened(spec, context).array[...].tolist() == [5] * 4
+    assert opened(spec, context)[...].tolist() == [5] * 4
 
 
 def test_replaced(tmp_path: Path) -> None:
     """K-11: what is replaced is gone, chunks and all; other arrays stay; files that are not ours are not lost."""
     context = Context()
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
-    opened(spec, context, create=True, dtype="int8", shape=[4]).array[...] = 5
-    opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context, create=True, dtype="int8", shape=[4]).array[...] = 6
-    new = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8]).array
+    opened(spec, context, create=True, dtype="int8", shape=[4])[...] = 5
+    opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context, create=True, dtype="int8", shape=[4])[...] = 6
+    new = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8])
     assert new[...].tolist() == [0] * 8
-    assert opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context).array[...].tolist() == [6] * 4
+    assert opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context)[...].tolist() == [6] * 4
     (tmp_path / "a" / "notes.txt").write_text("mine")
     with pytest.raises(NodeExistsError, match=r"notes\.txt"):
         opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8])
@@ -189,7 +196,7 @@ def test_replaced(tmp_path: Path) -> None:
     (tmp_path / "a" / "notes.txt").unlink()
     new[...] = 7
     (tmp_path / "a" / "zarr.json").unlink()
-    again = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8]).array
+    again = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8])
     assert again[...].tolist() == [0] * 8
 
 
@@ -199,7 +206,7 @@ def test_assumed() -> None:
     spec = {"driver": "zarr3", "kvstore": "memory://a/"}
     for mode in ("assume_metadata", "assume_cached_metadata"):
         found = opened(spec, context, dtype="int8", shape=[3], **{mode: True})
-        assert found.array[...].tolist() == [0, 0, 0]
+        assert found[...].tolist() == [0, 0, 0]
         assert found.assumed == (mode == "assume_metadata")
     assert KvStore.open("memory://", context=context).result().list().result() == []
 
@@ -208,7 +215,7 @@ def test_each_reads_the_other(tmp_path: Path) -> None:
     """Arrays that one created the other opens, with the same schema and elements, whatever the format."""
     for driver in ("zarr3", "zarr"):
         spec = {"driver": driver, "kvstore": f"file://{tmp_path}/{driver}/ours"}
-        ours = opened(spec, Context(), create=True, dtype="uint16", shape=[30, 40]).array
+        ours = opened(spec, Context(), create=True, dtype="uint16", shape=[30, 40])
         ours[...] = np.arange(1200, dtype="uint16").reshape(30, 40)
         theirs = ts.open(spec).result()
         np.testing.assert_array_equal(theirs.read().result(), ours[...])
@@ -218,8 +225,8 @@ def test_each_reads_the_other(tmp_path: Path) -> None:
         ).result()
         store.write(np.arange(1200, dtype="uint16").reshape(30, 40)).result()
         found = opened(spec, Context())
-        np.testing.assert_array_equal(found.array[...], store.read().result())
-        assert found.schema.chunk_layout.to_json() == store.chunk_layout.to_json()
+        np.testing.assert_array_equal(found[...], store.read().result())
+        assert schema_of(found).chunk_layout.to_json() == store.chunk_layout.to_json()
 
 
 @pytest.mark.parametrize("driver", ["zarr1", "zarr3_draft", "zarr", "zarr3"])
@@ -241,19 +248,19 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
         shape=[5, 6],
         fill_value=3,
         chunk_layout=ChunkLayout(chunk_shape=[2, 3]),
-    ).array
+    )
     assert array.chunks == (2, 3)
     array[2:] = 1
     assert blizzarr.open(tmp_path / "a").metadata == array.metadata
     for json_ in (spec, f"file://{tmp_path}/a", f"file://{tmp_path}/a/|auto"):
         found = opened(json_, context)
         assert found.node.driver == driver
-        assert found.array[:, 0].tolist() == [3, 3, 1, 1, 1]
-        schema = found.schema
+        assert found[:, 0].tolist() == [3, 3, 1, 1, 1]
+        schema = schema_of(found)
         assert (schema.dtype, schema.domain.shape, schema.fill_value) == ("int16", (5, 6), 3)  # type: ignore[union-attr]
     again = Spec(json.loads(json.dumps(spec_of(found.spec_node()).to_json())))
     again.update(strip_context=True, context=context)
-    assert stored_of(node_of(again)).array.metadata == array.metadata
+    assert stored_of(node_of(again)).metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
         with pytest.raises(SpecError, match=r"expected (rank|dtype|the fill_value)|match"):
             opened(spec, context, **wrong)
@@ -269,7 +276,7 @@ def test_nodes_of_the_draft(tmp_path: Path) -> None:
     context = Context()
     by_option = opened({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h", "node": "a/b"}, context)
     by_path = opened({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h/a/b"}, context)
-    assert by_option.array[...].tolist() == by_path.array[...].tolist() == [4, 4, 4]
+    assert by_option[...].tolist() == by_path[...].tolist() == [4, 4, 4]
     with pytest.raises(SpecError, match="URL syntax not supported with node"):
         _ = Spec({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h", "node": "a/b"}).url
 
@@ -316,20 +323,20 @@ def test_settings_arrive(tmp_path: Path) -> None:
     context = Context({"cache_pool": {"total_bytes_limit": 1 << 20}, "file_io_sync": False})
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
     found = opened(spec, context, create=True, dtype="int8", shape=[4], recheck_cached_data=False)
-    found.array[...] = 1
+    found[...] = 1
     pool = resource_of(context, "cache_pool").value
-    assert found.array[1] == 1
-    assert found.array[2] == 1
+    assert found[1] == 1
+    assert found[2] == 1
     assert pool.info().hits == 1
-    assert found.array.store.store.durability is None
-    assert found.metadata_since <= math.inf
-    assert opened(spec, context, recheck_cached_metadata=False).metadata_since == -math.inf
-    assert opened(spec, context, recheck_cached_metadata=5.0).metadata_since == 5.0
+    assert found.store.store.durability is None
+    assert found.since <= math.inf
+    assert opened(spec, context, recheck_cached_metadata=False).since == -math.inf
+    assert opened(spec, context, recheck_cached_metadata=5.0).since == 5.0
     plain = opened({**spec, "cache_pool": {}}, Context())
-    assert plain.array.store.durability == "full"
-    assert plain.array.store.locking == "required"
+    assert plain.store.durability == "full"
+    assert plain.store.locking == "required"
     free = opened({**spec, "cache_pool": {}}, Context({"file_io_locking": {"mode": "none"}}))
-    assert free.array.store.locking == "threads"
+    assert free.store.locking == "threads"
 
 
 def test_concurrency(tmp_path: Path) -> None:
@@ -341,7 +348,7 @@ def test_concurrency(tmp_path: Path) -> None:
         ({"data_copy_concurrency": {"limit": 3}, "file_io_concurrency": {"limit": 2}}, 2),
         ({"file_io_concurrency": {"limit": 1}}, 1),
     ):
-        array = opened(spec, Context(limits)).array
+        array = opened(spec, Context(limits))
         for _ in range(2):
             handles = binding_of(array).handle, array.binding_by_bytes.handle, binding_of(array).beyond().handle
             assert [handle.threads for handle in handles] == [threads] * 3
@@ -350,19 +357,19 @@ def test_concurrency(tmp_path: Path) -> None:
             assert array[...].tolist() == [1] * array.shape[0]
             blizzarr.open_array(tmp_path / "a").resize(array.shape[0] + 1)
             array.refresh()
-    assert binding_of(opened(spec, Context()).array).handle.threads == 0
+    assert binding_of(opened(spec, Context())).handle.threads == 0
 
 
 def test_a_schema_is_made_once_until_the_metadata_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs ask for the chunk layout in loops, and copies do for each store that they write."""
-    made: list[StoredArray] = []
-    schema: Any = StoredArray.schema.fget  # type: ignore[attr-defined]
+    made: list[ArrayMeta] = []
+    schema = Zarr3Constraints.schema_of
 
-    def noted(stored: StoredArray) -> Schema:
-        made.append(stored)
-        return schema(stored)  # type: ignore[no-any-return]
+    def noted(meta: ArrayMeta, options: Any) -> Schema:
+        made.append(meta)
+        return schema(meta, options)
 
-    monkeypatch.setattr(StoredArray, "schema", property(noted))
+    monkeypatch.setattr(Zarr3Constraints, "schema_of", noted)
     metadata = {"shape": [8], "data_type": "int32"}
     spec = {"driver": "zarr3", "kvstore": "memory://asked-often/", "metadata": metadata}
     store = blizzarr.tensorstore.open(spec, create=True).result()

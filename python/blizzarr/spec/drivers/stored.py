@@ -60,9 +60,10 @@ class StoredDriver(Driver):
         """The class of the constraints on metadata."""
         kind = self._constraints or METADATA.get(self.name)
         if kind is None:
-            from blizzarr.spec.metadata.older import document_constraints
+            from blizzarr.spec.metadata.older import DocumentConstraints
 
-            kind = document_constraints(self.name, self.formats[0])
+            own = {"driver": self.name, "format": self.formats[0]}
+            kind = type("DocumentConstraints", (DocumentConstraints,), own)
         return kind
 
     @property

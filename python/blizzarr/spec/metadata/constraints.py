@@ -45,14 +45,6 @@ from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK
 
 
-class Ranks(NamedTuple):
-    """Numbers of dimensions as far as they are known: all, those of the grid, and those of each element."""
-
-    full: int | None
-    grid: int | None
-    inner: int | None
-
-
 class Chunks(NamedTuple):
     """The layout of chunks: their order from the slowest to the fastest dimension, and both shapes; None if open."""
 
@@ -92,6 +84,8 @@ class Constraints(MetadataConstraints):
     """True if elements may have dimensions of their own as long as the data type is not known."""
     invalid: ClassVar[frozenset[str]] = frozenset()
     """The constraints of a schema that are themselves called invalid where an array does not meet them."""
+    shape_member: ClassVar[str] = "shape"
+    """The member that has the shape of the grid."""
     dtype_member: ClassVar[str] = "dtype"
     """The member that has the type of elements."""
     has_units: ClassVar[bool] = True
@@ -124,7 +118,7 @@ class Constraints(MetadataConstraints):
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the grid."""
-        return self.given.get("shape")
+        return self.given.get(self.shape_member)
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -167,7 +161,8 @@ class Constraints(MetadataConstraints):
         """Return the part of each element that is selected, if the data type is known."""
         return None if self.elements is None else self.elements.pick(*choice(options))
 
-    def _ranks(self, schema: Schema, field: Field | None) -> Ranks:
+    def _ranks(self, schema: Schema, field: Field | None) -> tuple[int | None, int | None, int | None]:
+        """Return the numbers of dimensions that are known: all, those of the grid, and those of each element."""
         full, grid = schema.rank, None if self.rank == -1 else self.rank
         inner = None if field is None and self.inner_unknown else len(() if field is None else field.shape)
         if full is None and grid is not None and inner is not None:
@@ -180,7 +175,7 @@ class Constraints(MetadataConstraints):
                 raise SpecError(f"expected rank {full} as in the schema, found {sum(known)} in the metadata")
             grid = full - inner if grid is None and inner is not None else grid
             inner = full - grid if inner is None and grid is not None else inner
-        return Ranks(full, grid, inner)
+        return full, grid, inner
 
     def constrain(self, schema: Schema, options: Options) -> None:
         choice(options)
@@ -190,7 +185,7 @@ class Constraints(MetadataConstraints):
         with prefixed('Error parsing object member "metadata"'):
             all_of(
                 lambda: None if field is None else set_dtype(schema, field.dtype),
-                lambda: set_rank(schema, -1 if (full := self._ranks(schema, field).full) is None else full),
+                lambda: set_rank(schema, -1 if (full := self._ranks(schema, field)[0]) is None else full),
             )
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
@@ -215,14 +210,13 @@ class Constraints(MetadataConstraints):
         return domain_of(merged._replace(implicit_lower=own.implicit_lower, implicit_upper=own.implicit_upper))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        field = self.field(options)
-        return self._layout(schema.chunk_layout, self._ranks(schema, field), () if field is None else field.shape)
-
-    def _layout(self, layout: ChunkLayout, ranks: Ranks, within: tuple[int, ...]) -> ChunkLayout:
-        if ranks.full is None:
+        field, layout = self.field(options), schema.chunk_layout
+        full, known, _ = self._ranks(schema, field)
+        if full is None:
             return layout
-        full, grid = ranks.full, ranks.full - len(within)
-        order, *shapes = self.chunks(grid if ranks.grid is None else ranks.grid, full)
+        within = () if field is None else field.shape
+        grid = full - len(within)
+        order, *shapes = self.chunks(grid if known is None else known, full)
         grids = {}
         for usage, shape in zip(("write", "read"), shapes, strict=True):
             sides = (None,) * full if shape is None else (*shape[:grid], *(None,) * (grid - len(shape)), *within)

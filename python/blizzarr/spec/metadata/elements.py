@@ -201,8 +201,8 @@ class Fill(NamedTuple):
         """
         if self.value is None:
             return None
-        void = options.get("open_as_void", False)
-        field = self.elements.pick(options.get("field", ""), void)
+        name, void = choice(options)
+        field = self.elements.pick(name, void)
         if not void and self.elements.is_whole and self.elements.dtype.kind in _NUMBERS:
             return np.array(self.value, field.dtype.numpy_dtype)
         raw = np.frombuffer(self.stored, np.uint8)

@@ -62,6 +62,7 @@ class N5Constraints(Constraints):
 
     driver = "n5"
     codec_class = N5Codec
+    shape_member = "dimensions"
     dtype_member = "dataType"
     has_fill = False
     invalid = frozenset({"domain"})
@@ -99,10 +100,6 @@ class N5Constraints(Constraints):
         if not any(self.labels or ()):
             members.pop("axes", None)
         return members
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        return self.given.get("dimensions")
 
     @property
     def labels(self) -> tuple[str, ...] | None:

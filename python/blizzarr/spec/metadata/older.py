@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from blizzarr.json_members import Option, as_object, as_text, refuse_all
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements, Field
@@ -101,6 +101,10 @@ class DocumentConstraints(Constraints):
         refuse_all(list(self.differences(self.of(meta))))
         return meta
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # No module has the classes that drivers make of this one.
+        return _blank, (self.driver,), vars(self)
+
 
 def _elements(dtype: DataType) -> Elements:
     return Elements(dtype, None, (Field("", DType(dtype.numpy)),), None)
@@ -115,18 +119,6 @@ class DraftConstraints(DocumentConstraints):
     """The path of the array in the hierarchy whose root is where the store is."""
 
 
-@cache
-def document_constraints(driver: str, format_name: str) -> type[DocumentConstraints]:
-    """Return the class of the constraints of a driver whose arrays have this format."""
-
-    def reduce(self: DocumentConstraints) -> tuple[Any, ...]:
-        # No module has the class, so pickles refer to what makes the class.
-        return _blank, (driver, format_name), vars(self)
-
-    own = {"driver": driver, "format": format_name, "__reduce__": reduce}
-    return type("DocumentConstraints", (DocumentConstraints,), own)
-
-
-def _blank(driver: str, format_name: str) -> DocumentConstraints:
+def _blank(driver: str) -> Any:
     """Return constraints whose attributes are those of a pickle, which sets them next."""
-    return object.__new__(document_constraints(driver, format_name))
+    return object.__new__(DRIVERS[driver].constraints)  # type: ignore[attr-defined]  # as all that store arrays have
