@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any, Final, NamedTuple
 
-from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
+from blizzarr.errors import ArrayExistsError, ConflictError, SpecError, UnsupportedOperationError
 from blizzarr.formats import Format
 from blizzarr.formats.document import load
 from blizzarr.hierarchy.documents import put
@@ -63,19 +63,25 @@ class VolumePlace(StoredPlace):
 
     def made(self, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, bool]:
         """Store the document with a new scale; `delete_existing` removes everything there first."""
-        store = self.store
-        if isinstance(store, StagedStore):
-            with prefixed(f"Error writing {self.key}"):
-                meta = self._made(mode).meta
-
-            def apply(target: Store) -> None:
-                self._replace(store=target)._added(mode)
-
-            do_later(store.transaction, store.base, self.path, meta, apply, anew=mode.delete_existing)
-        else:
-            meta = self._added(mode)
+        try:
+            meta = self._added(mode) if not isinstance(self.store, StagedStore) else self._added_later(mode, self.store)
+        except ArrayExistsError:
+            if mode.open:
+                # Raise what the scale that was to be opened is not: there is a similar one.
+                self.found()
+            raise
         known.keep(meta, time.time())
         return meta, False
+
+    def _added_later(self, mode: OpenMode, store: StagedStore) -> ArrayMeta:
+        with prefixed(f"Error writing {self.key}"):
+            meta = self._made(mode).meta
+
+        def apply(target: Store) -> None:
+            self._replace(store=target)._added(mode)
+
+        do_later(store.transaction, store.base, self.path, meta, apply, anew=mode.delete_existing)
+        return meta
 
     def described(self) -> tuple[ArrayMeta, dict[str, bytes]]:
         made = self._decoded(None, assumed=True)

@@ -353,19 +353,14 @@ def align(source: Form, target: Form) -> Form:
     problems = []
     for dim, match in enumerate(matches):
         size = source.upper[dim] - source.lower[dim]
-        if match is None:
-            if size != 1:
-                problems.append(f"unmatched source dimension {dim} {_dim_shown(source, dim)} does not have a size of 1")
-            maps.append(source.lower[dim])
-        elif size == target.upper[match] - target.lower[match]:
+        if match is not None and size == target.upper[match] - target.lower[match]:
             maps.append((match, source.lower[dim] - target.lower[match], 1))
-        else:
-            if size != 1:
-                problems.append(
-                    f"source dimension {dim} {_dim_shown(source, dim)} mismatch with target dimension {match} "
-                    f"{_dim_shown(target, match)}"
-                )
-            maps.append(source.lower[dim])
+            continue
+        maps.append(source.lower[dim])
+        if size != 1:
+            own = f"source dimension {dim} {_dim_shown(source, dim)}"
+            other = None if match is None else f"target dimension {match} {_dim_shown(target, match)}"
+            problems.append(f"{own} mismatch with {other}" if other else f"unmatched {own} does not have a size of 1")
     if problems:
         raise SpecError(f"Error aligning dimensions: {', '.join(problems)}")
     return target.domain._replace(maps=tuple(maps))

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from blizzarr.caching import CachedStore, CachePool, Since
 from blizzarr.errors import (
-    ArrayExistsError,
     ArrayNotFoundError,
     BlizzarrError,
     ConstraintError,
@@ -36,12 +35,12 @@ from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS, Change, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.kvstore_json import KV_DRIVERS
+from blizzarr.spec.kvstore_json import url_part
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json
-from blizzarr.spec.spec_node import KvNode, SpecNode
+from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
@@ -101,9 +100,8 @@ def open(
     except BlizzarrError as error:
         return failed(error)
     is_plain = (read, write, context, transaction) == (None,) * 4
-    work: Callable[[], TensorStore] = partial(
-        open_node, node, _PLAIN if is_plain else Request(read, write, context, transaction)
-    )
+    request = _PLAIN if is_plain else Request(read, write, context, transaction)
+    work: Callable[[], TensorStore] = partial(open_node, node, request)
     if transaction is not None:
         work = delaying(transaction, work)
     if batch is not None:
@@ -131,7 +129,7 @@ def _is_quick(node: SpecNode) -> bool:
     if kvstore.driver == "memory":
         return True
     # Documents that are created wait for the device.
-    return kvstore.driver == "file" and (node.driver == "auto" or not node.options["mode"].create)
+    return kvstore.driver == "file" and not node.options["mode"].create
 
 
 def open_node(node: SpecNode, request: Request) -> TensorStore:
@@ -143,7 +141,11 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
         opened = opener(node, request)
         if node.transform is None and request.transaction is None and not request.read and not request.write:
             return opened
-        return _viewed(opened, node, request)
+        driver, form = driver_of(opened), form_of(opened)
+        if request.transaction is not None and driver.transaction is None:
+            driver = driver.with_transaction(request.transaction)
+        driver = limited(driver, request)
+        return store_of(driver, form if node.transform is None else compose(form, form_of(node.transform)))
     except (SpecError, TransactionError, SelectionError, MetadataError) as error:
         raise_opening(node.driver, error)
 
@@ -151,16 +153,6 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
 def reopened(node: SpecNode, readable: bool, writable: bool) -> Driver:
     """Return the driver of a bound node again, as unpickling does."""
     return driver_of(open_node(node, _PLAIN)).allowed(readable, writable)
-
-
-def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
-    """Return the view that a node selects from the opened store."""
-    driver = driver_of(opened)
-    if request.transaction is not None and driver.transaction is None:
-        driver = driver.with_transaction(request.transaction)
-    driver = limited(driver, request)
-    form = form_of(opened)
-    return store_of(driver, form if node.transform is None else compose(form, form_of(node.transform)))
 
 
 def limited(driver: Driver, request: Request) -> Driver:
@@ -186,7 +178,7 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
     try:
         place = locate(node, request.transaction, kind.place)
         known = KnownMetadata() if assumed else known_metadata(place)
-        meta, missing, is_there = None, None, False
+        meta, is_there = None, False
         if assumed:
             meta, _ = place.described()
         elif mode.open:
@@ -194,22 +186,15 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
                 meta = known.recent(since)
                 if meta is None and (meta := place.found()) is not None:
                     known.keep(meta, moment)
-            except ArrayNotFoundError as error:
+            except ArrayNotFoundError:
                 # A document may have other arrays than the one that is wanted.
                 if not mode.create:
                     raise
-                missing = error
             is_there = meta is not None
             if not is_there and not mode.create:
                 raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
         if meta is None:
-            try:
-                meta, is_there = place.made(mode, known)
-            except ArrayExistsError:
-                # The document has a similar array, which does not quite match.
-                if missing is None:
-                    raise
-                raise missing from None
+            meta, is_there = place.made(mode, known)
         array = _opened(place, meta, known, since, is_there)
     except StoreError as error:
         makes = mode.create or assumed
@@ -253,9 +238,8 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
         from zipfile import is_zipfile
 
         if is_zipfile(kvstore.path):
-            zip_ = KV_DRIVERS["zip"]
-            options = {name: option.default for name, option in zip_.options.items()}
-            kvstore = KvNode("zip", "", options, {name: node.resources[name] for name in zip_.resources}, kvstore)
+            kvstore = url_part("zip:", kvstore)
+            kvstore = kvstore.altered(resources={name: node.resources[name] for name in kvstore.resources})
     there = replace(node, kvstore=kvstore)
     matches = [driver for driver in SOUGHT if _is_there(there, driver.name, transaction)]
     if not matches:
@@ -263,9 +247,7 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
         others = {driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}.difference(SOUGHT)
         matches = [driver for driver in others if _is_there(there, driver.name, transaction)]
     if len(matches) != 1:
-        shown = quote(kvstore.path)
-        if kvstore.driver == "file":
-            shown = f"local file {shown}"
+        shown = ("local file " if kvstore.driver == "file" else "") + quote(kvstore.path)
         if not matches:
             raise ConstraintError(f"Failed to detect format for {shown}")
         schemes = sorted(driver.scheme for driver in matches)

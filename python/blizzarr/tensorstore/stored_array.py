@@ -71,6 +71,8 @@ class StoredArray(Array):
         self.field = field
         self.since = since
         self.known = known
+        self.assumed: bool = node.options["mode"].assume_metadata
+        """True if metadata are neither read nor written."""
         self._by_bytes: tuple[ArrayMeta, Binding] | None = None
 
     def _in(self, store: Store) -> Self:
@@ -80,12 +82,6 @@ class StoredArray(Array):
     in_store = _in
 
     # As the spec says
-
-    @property
-    def assumed(self) -> bool:
-        """True if metadata are neither read nor written."""
-        mode: OpenMode = self.node.options["mode"]
-        return mode.assume_metadata
 
     @property
     def constraints(self) -> type[MetadataConstraints]:
@@ -121,8 +117,7 @@ class StoredArray(Array):
         return min((limit for limit in limits if limit != "shared"), default=None)
 
     def _bound(self, metadata: ArrayMeta, by_bytes: bool = False) -> Binding:
-        mode: OpenMode = self.node.options["mode"]
-        watch = not (mode.assume_metadata or mode.assume_cached_metadata)
+        watch = not (self.assumed or self.node.options["mode"].assume_cached_metadata)
         binding = bind(self._store, self._path, metadata, by_bytes=by_bytes, watch=watch)
         # Objects are made by the calling thread anyway.
         if (threads := self.threads) is None or not isinstance(binding.handle, _native.ArrayHandle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -41,8 +42,6 @@ class Driver(UsesResources):
     name: ClassVar[str]
     scheme: ClassVar[str] = ""
     """The scheme of URLs that mean the driver; empty if there is none."""
-    opens: ClassVar[bool] = False
-    """True if what is stored is opened; nothing is, where there is no store."""
     codec_class: type[DriverCodec] | None = None
     """The class of the codec in a schema; None if a schema cannot have a codec."""
 
@@ -61,8 +60,8 @@ class Driver(UsesResources):
         return with_schema(node, change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return what opening may do."""
-        return OpenMode(open=self.opens)
+        """Return what opening may do; nothing, where there is no store."""
+        return copy(node.options["mode"]) if "mode" in node.options else OpenMode()
 
     def fact(self, node: SpecNode, name: str) -> Any:
         """Return the domain, chunk layout, codec, fill value or dimension units, as far as the spec has them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
@@ -156,10 +155,6 @@ class StoredDriver(Driver):
         options["mode"] = changed_mode(options["mode"], change.open_mode)
         return with_schema(node.altered(options=options, kvstore=changed_kvstore(node, change)), change.schema)
 
-    def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return the open mode that was given; the default is to open."""
-        return copy(node.options["mode"])
-
     def fact(self, node: SpecNode, name: str) -> Any:
         """Return what follows from metadata and schema."""
         return getattr(node.options["metadata"], name)(node.schema, node.options)
@@ -206,12 +201,11 @@ class AutoDriver(Driver):
     """The driver that detects the format of what is stored."""
 
     name: ClassVar = "auto"
-    opens: ClassVar = True
     resources = tuple(RESOURCES)
     """All of them, as the driver that is found may use any."""
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        return node.altered(kvstore=kvstore_members(members))
+        return node.altered(kvstore=kvstore_members(members), options={"mode": OpenMode(open=True)})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         return {}

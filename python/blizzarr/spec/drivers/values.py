@@ -171,8 +171,6 @@ class JsonValue(Driver):
 
     name: ClassVar = "json"
     scheme: ClassVar = "json"
-    # A value is created by writing it.
-    opens: ClassVar = True
     resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
@@ -181,6 +179,7 @@ class JsonValue(Driver):
         SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
         _check(schema)
         kvstore = kvstore_members(members)
+        # A value is created by writing it.
         options = {"mode": OpenMode(open=True), **members.take_all(_OPTIONS)}
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
