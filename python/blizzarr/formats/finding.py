@@ -395,7 +395,8 @@ def read_node(store: Store, path: str, form: Format | None = None, *, likely: Fo
     Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
     `MetadataError` if its documents do not conform.
     """
-    meta = read_if_there(store, path, form, likely=likely)
+    node = find(store, path, form, reading=True, likely=likely)
+    meta = _implied(store, path, form) if node is None else node.meta
     if meta is None:
         raise not_found(store, path, form, detect)
     return meta
