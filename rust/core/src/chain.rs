@@ -165,10 +165,16 @@ impl Chain {
         self.fixed
     }
 
-    /// The bytes that an element takes where elements are stored each by itself, in its place; `None` where they are not.
-    pub fn stored_element(&self) -> Option<usize> {
-        let itemsize = Some(self.elements.itemsize).filter(|_| matches!(self.serializer, Serializer::Elements));
-        self.codecs.iter().fold(itemsize, |size, codec| codec.encoded_element(size?)).filter(|&size| size > 0)
+    /// The fewest elements that fill whole bytes where elements are stored each by itself, in its place: how many bytes they
+    /// are, decoded and stored; `None` where elements are not stored like that.
+    pub fn stored_elements(&self) -> Option<(usize, usize)> {
+        let Serializer::Elements = self.serializer else { return None };
+        let itemsize = self.elements.itemsize;
+        let both = self.codecs.iter().try_fold((itemsize, itemsize), |(decoded, stored), codec| {
+            let (count, encoded) = codec.encoded_elements(stored)?;
+            Some((decoded.checked_mul(count)?, encoded))
+        });
+        both.filter(|&(_, stored)| stored > 0)
     }
 
     /// Whether the stored bytes are those of the elements, in their stored byte order.

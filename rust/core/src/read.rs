@@ -164,10 +164,8 @@ pub fn read_cell(
             })
         });
     }
-    let exists = match chain.stored_element() {
-        Some(stored) => {
-            read_raw(chain, stored, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
-        }
+    let exists = match chain.stored_elements() {
+        Some(unit) => read_raw(chain, unit, reader, region, target).map_err(|error| error.in_codec(chain.last_codec())),
         None if read_needed(chain, reader, region, target)? => Ok(true),
         None => with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target)),
     };

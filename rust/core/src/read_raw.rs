@@ -1,6 +1,7 @@
 //! Reading cells whose elements are stored each by itself, in its place: only the wanted bytes are fetched.
 //!
-//! The elements are plain, or went through codecs that encode every element alone, like `bitround` and `cast_value`.
+//! The elements are plain, or went through codecs that encode every element alone, like `bitround` and `cast_value`, or a
+//! few that share bytes, like `packbits`.
 
 use std::ops::Range;
 
@@ -18,15 +19,15 @@ const REQUEST: usize = 128 << 10;
 /// Bytes that are decoded in place of all, as long as they and what they are decoded from are in the second-level cache.
 const BLOCK: usize = 128 << 10;
 
-/// Reads the region of a cell whose elements take `stored` bytes each; `false` when a lazy reader finds no value.
+/// Reads the region of a cell with the [`Chain::stored_elements`] in `unit`; `false` when a lazy reader finds no value.
 pub fn read_raw(
     chain: &Chain,
-    stored: usize,
+    unit: (usize, usize),
     reader: &dyn Reader,
     region: &Region,
     target: &Target<'_>,
 ) -> Result<bool> {
-    let cell = Cell { chain, stored };
+    let cell = Cell { chain, decoded: unit.0, stored: unit.1 };
     if let Some(bytes) = reader.bytes() {
         cell.check(bytes.len() as u64)?;
         return cell.decode_into(bytes, region, target).map(|()| true);
@@ -44,17 +45,25 @@ pub fn read_raw(
     Ok(exists)
 }
 
-/// A stored cell, and the bytes that an element takes there.
+/// A stored cell, and the bytes of as many elements as fill whole stored bytes.
 struct Cell<'a> {
     chain: &'a Chain,
+    decoded: usize,
     stored: usize,
 }
 
 impl Cell<'_> {
-    /// The stored bytes of a span of decoded ones.
+    /// The stored bytes of a span of decoded ones that begins and ends with a stored byte, or at the end of the cell.
     fn stored(&self, span: &Range<usize>) -> Range<usize> {
-        let itemsize = self.chain.elements.itemsize;
-        span.start / itemsize * self.stored..span.end / itemsize * self.stored
+        let rest = (span.end % self.decoded * self.stored).div_ceil(self.decoded);
+        span.start / self.decoded * self.stored..span.end / self.decoded * self.stored + rest
+    }
+
+    /// The span of decoded bytes between the first and the last wanted element, and what shares stored bytes with them.
+    fn span(&self, region: &Region) -> Option<Range<usize>> {
+        let span = region.span(&self.chain.strides, self.chain.elements.itemsize)?;
+        let end = span.end.next_multiple_of(self.decoded).min(self.chain.length);
+        Some(span.start / self.decoded * self.decoded..end)
     }
 
     /// The length of the stored cell.
@@ -83,7 +92,7 @@ impl Cell<'_> {
         if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
             return self.decode(encoded, bytes);
         }
-        let Some(span) = region.span(&chain.strides, itemsize) else { return Ok(()) };
+        let Some(span) = self.span(region) else { return Ok(()) };
         scratch::with_bytes(span.len(), |part| {
             self.decode(&encoded[self.stored(&span)], part)?;
             target.scatter(region, part, span.start, &chain.strides, itemsize)
@@ -97,10 +106,9 @@ impl Cell<'_> {
         if is_plain || span.len() <= BLOCK || !reader.reads_blocks() {
             return self.read_block(reader, start, bytes);
         }
-        let itemsize = self.chain.elements.itemsize;
-        let length = (BLOCK / itemsize).max(1) * itemsize;
+        let length = (BLOCK / self.decoded).max(1) * self.decoded;
         for (number, block) in bytes.chunks_mut(length).enumerate() {
-            match self.read_block(reader, start + number * (length / itemsize * self.stored), block) {
+            match self.read_block(reader, start + number * (length / self.decoded * self.stored), block) {
                 Ok(true) => {}
                 // Read at once, the error tells where in all of the bytes it is.
                 Ok(false) | Err(_) => return self.read_block(reader, start, bytes),
@@ -197,13 +205,12 @@ impl Cell<'_> {
         cost: usize,
         each: &mut dyn FnMut(&Region, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let (strides, itemsize) = (&self.chain.strides, self.chain.elements.itemsize);
-        let Some(span) = region.span(strides, itemsize) else { return Ok(()) };
+        let Some(span) = self.span(region) else { return Ok(()) };
         if span.len() > cost {
             if let Some(factor) = outermost(self.chain, region) {
                 let count = factor.count(region);
                 let part = factor.narrowed(region, 0);
-                let part_len = part.span(strides, itemsize).map_or(0, |span| span.len());
+                let part_len = self.span(&part).map_or(0, |span| span.len());
                 if count.saturating_mul(cost + part_len) < span.len() {
                     return (0..count)
                         .try_for_each(|position| self.pieces(&factor.narrowed(region, position), cost, each));

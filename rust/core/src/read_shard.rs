@@ -329,7 +329,7 @@ fn there(exists: bool) -> Result<()> {
 fn reads_parts(inner: &Chain) -> bool {
     match inner.serializer {
         Serializer::Shard(_) => inner.codecs.is_empty(),
-        Serializer::Elements => inner.length > 64 << 10 && inner.stored_element().is_some(),
+        Serializer::Elements => inner.length > 64 << 10 && inner.stored_elements().is_some(),
     }
 }
 

@@ -103,6 +103,11 @@ pub trait BytesToBytes: Send + Sync {
         None
     }
 
+    /// The same of the fewest elements that fill whole encoded bytes: their number, and those bytes.
+    fn encoded_elements(&self, size: usize) -> Option<(usize, usize)> {
+        self.encoded_element(size).map(|bytes| (1, bytes))
+    }
+
     /// Whether each decoded byte is 0 or 1.
     fn makes_booleans(&self) -> bool {
         false

@@ -189,6 +189,12 @@ impl BytesToBytes for Packbits {
         self.packed_len(decoded)?.checked_add(usize::from(self.padding != Padding::Nowhere))
     }
 
+    fn encoded_elements(&self, size: usize) -> Option<(usize, usize)> {
+        let elements = 8 >> self.kept.trailing_zeros().min(3);
+        (size == self.bytes && self.padding == Padding::Nowhere)
+            .then_some((elements, elements * self.kept as usize / 8))
+    }
+
     fn makes_booleans(&self) -> bool {
         (self.bytes, self.first, self.kept, self.signed) == (1, 0, 1, false)
     }
