@@ -123,25 +123,26 @@ class Belongings(NamedTuple):
     """The record for a removal, together with those of earlier removals that were interrupted."""
 
 
-def belongings(store: Store, path: str, implied: bool = False) -> Belongings:
+def belongings(store: Store, path: str, implied: bool = False, before: Belongings | None = None) -> Belongings:
     """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely.
 
     - `implied`: whether a group without a document counts as a node of its format.
+    - `before`: what belonged to it before it was removed; what others have made since is looked for in the same places.
     """
-    here = _format(store, path, implied)
+    here = _format(store, path, implied) if before is None else before.removed.forms[0]
     prefixes: Sequence[str] = here.node_prefixes(path)
     keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
-    removed = read(store, path, keys)
+    removed = read(store, path, keys, prefixes)
     for form in removed.forms:
         more = [prefix for prefix in form.node_prefixes(path) if not prefix.startswith(tuple(prefixes))]
         prefixes = [*prefixes, *more]
         keys += [key for several in more for key in store.list(several)]
     forms = tuple(dict.fromkeys(other for each in (here, *removed.forms) for other in relatives(each, path) or (each,)))
     documents_beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
-    beside = sorted(documents_beside.difference(keys))
+    beside = sorted(key for key in documents_beside if not key.startswith(tuple(prefixes)))
     keys += [key for key, value in zip(beside, get_many(store, beside), strict=True) if value is not None]
-    places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None} | {path})
-    nodes = dict(zip(places, read_many(store, places), strict=True))
+    places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None})
+    nodes = {path: None} | dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms, removed.chunks)
     arrays, behind = {}, {}
     for node_path, meta in nodes.items():

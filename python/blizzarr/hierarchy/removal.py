@@ -103,11 +103,17 @@ def record(store: Store, path: str, removed: Removed) -> bool:
     return False
 
 
-def read(store: Store, path: str, keys: Iterable[str]) -> Removed:
-    """Return what the record of a node, and the records among these keys, say; records of others are ignored."""
+def read(store: Store, path: str, keys: Iterable[str], prefixes: Iterable[str]) -> Removed:
+    """Return what the record of a node, and the records among these keys, say; records of others are ignored.
+
+    The keys are all that are stored below the prefixes.
+    """
     forms: dict[str, Format] = {}
     chunks: list[Chunks] = []
-    for key in dict.fromkeys((removal_key(path), *(key for key in keys if key.rpartition("/")[2] == REMOVAL))):
+    records = {key: None for key in keys if key.rpartition("/")[2] == REMOVAL}
+    if not removal_key(path).startswith(tuple(prefixes)):
+        records = {removal_key(path): None} | records
+    for key in records:
         raw = store.get(key)
         removed = None if raw is None else _understood(bytes(raw), key.removesuffix(REMOVAL))
         if removed is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
@@ -66,7 +67,7 @@ def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
             _refuse_successor(store, path)
             return
         # Members that others made after the listing.
-        things = belongings(store, path, implied)
+        things = belongings(store, path, implied, things)
         if not things.documents:
             return
         _remove_what_is_there(store, path, things)
@@ -111,10 +112,15 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
         # First, because an array that is listed there without chunks would read as the fill value.
         withdraw(store, things.consolidated)
     written = recorded and record(store, path, things.removed)
-    for key in documents:
-        if key not in together:
-            with nobody_writing(store, [key]):
-                store.delete(key)
+
+    def delete(key: str) -> None:
+        with nobody_writing(store, [key]):
+            store.delete(key)
+
+    # Those of inner nodes first, and of each node one after the other.
+    steps = sorted(set(documents).difference(together), key=_step)
+    for _, several in groupby(steps, _step):
+        each(store, delete, several)
     if written and store.get(removal_key(path)) is None:
         # Who creates a node here goes on by the record, and removes it: what there is now belongs to that node.
         return
@@ -136,6 +142,10 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
     records |= {key for key in copies if not key.startswith(things.prefixes)}
     for key in records | ({removal_key(path)} if recorded else set()):
         store.delete(key)
+
+
+def _step(key: str) -> tuple[int, str]:
+    return -key.count("/"), key.rpartition("/")[2]
 
 
 def _in_bulk(store: Any) -> bool:

@@ -233,3 +233,29 @@ def test_a_server_that_ignores_conditions_is_still_found_out(server: FaultyServe
     with pytest.raises(UnsupportedOperationError, match="ignores conditions"):
         array.attrs["x"] = 1
     assert server.objects["/bucket/a/zarr.json"] == values["zarr.json"]
+
+
+def test_a_removal_lists_three_times_and_asks_for_nothing_that_is_not_listed(server: FaultyServer) -> None:
+    group = blizzarr.create_group(server.store())
+    for name in ("b/x", "b/y", "b/z", "other"):
+        group.create_array(name, data=np.arange(4))
+    requested(server)
+    del group["b"]
+    made = requested(server)
+    assert Counter(request for request in made if request[0] == "GET") == {
+        ("GET", "b/zarr.json"): 3,
+        ("GET", "b/x/zarr.json"): 1,
+        ("GET", "b/y/zarr.json"): 1,
+        ("GET", "b/z/zarr.json"): 1,
+        # Before and after it: consolidated metadata above would be out of date.
+        ("GET", "zarr.json"): 2,
+        # Whether another program has replaced the node meanwhile.
+        ("GET", "b/blizzarr-removal.txt"): 1,
+        # What is there; what was stored before the documents were gone; what others have made since.
+        ("GET", "/bucket"): 3,
+    }
+    assert sorted(key for key in server.objects if key.startswith("/bucket/a/")) == [
+        "/bucket/a/other/c/0",
+        "/bucket/a/other/zarr.json",
+        "/bucket/a/zarr.json",
+    ]
