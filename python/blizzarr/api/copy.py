@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -184,7 +185,7 @@ def copy(
             # Members may be links to other places.
             if isinstance(job.source, Array):
                 _refuse_overlap(job.source, target, node_path)
-    advance = _one_at_a_time(Tally(progress, sum(size_of(job.source) for job in jobs)))
+    advance = Tally(progress, sum(size_of(job.source) for job in jobs))
     record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
     with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:
@@ -378,7 +379,9 @@ def _place_groups(
     """
     store = record.store
     interrupted = resume and record.read() is not None
-    for path, metadata in groups.items():
+
+    def place(path: str) -> None:
+        metadata = groups[path]
         here = find_again(store, path) if resume else None
         if here is not None and isinstance(here.meta, ArrayMeta):
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
@@ -388,7 +391,7 @@ def _place_groups(
         begin = partial(replace(record, path=path).write, mark, None, 0)
         if here is None or not here.documents:  # a group without a document of its own lacks the attributes
             place_node(store, path, metadata, overwrite=overwrite and outermost, before=begin, copied=True)
-            continue
+            return
         assert isinstance(here.meta, GroupMeta)
         bare = replace(here.meta.with_consolidated(None), source=None)
         if not interrupted and encode(bare, path) != encode(metadata, path):
@@ -399,6 +402,13 @@ def _place_groups(
                 store=str(store),
             )
         begin()
+
+    for _, several in groupby(sorted(groups, key=_depth), _depth):
+        each(store, place, several, ARRAYS_AT_ONCE)
+
+
+def _depth(path: str) -> int:
+    return len(path.split("/")) if path else 0
 
 
 def _refuse_unfinished(sources: Iterable[object], lost: Lost | None) -> None:

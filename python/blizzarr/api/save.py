@@ -19,7 +19,7 @@ from blizzarr.hierarchy.place import place_node
 from blizzarr.keywords import exact_keywords
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
-from blizzarr.stores.requests import complete
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each
 
 
 def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any) -> None:
@@ -109,8 +109,11 @@ def save_group(
     zarr_format = choose_format(resolved, node_path, zarr_format)
     with complete(store, resolved):
         place_node(resolved, node_path, describe_group(zarr_format=zarr_format), overwrite=True)
-        for name, data in values.items():
-            make_array(resolved, join(node_path, name), data=data, zarr_format=zarr_format)
+
+        def make(member: tuple[str, Any]) -> None:
+            make_array(resolved, join(node_path, member[0]), data=member[1], zarr_format=zarr_format)
+
+        each(resolved, make, values.items(), ARRAYS_AT_ONCE)
     _finish(store, resolved)
 
 
@@ -160,7 +163,9 @@ def load(
         if unreadable:
             hint = "these members cannot be read, so nothing was loaded; open the group to read the others"
             raise left_out(node, unreadable, hint)
-        return {name: np.asarray(member[...]) for name, member in members if isinstance(member, Array)}
+        arrays = {name: member for name, member in members if isinstance(member, Array)}
+        elements = each(node.store, lambda array: np.asarray(array[...]), arrays.values(), ARRAYS_AT_ONCE)
+        return dict(zip(arrays, elements, strict=True))
     finally:
         _finish(store, node.store)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from blizzarr.array import Array
-from blizzarr.comparing.comparison import Comparison, Difference
-from blizzarr.comparing.elements import compare_elements
+from blizzarr.comparing.comparison import Comparison, Difference, Elements
+from blizzarr.comparing.elements import TEMPORARY, compare_elements
 from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
 from blizzarr.copying.array import size_of
 from blizzarr.distributing import Progress, Tally, Workers
@@ -17,6 +17,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
 
 Node: TypeAlias = Array | Group
 
@@ -64,15 +65,31 @@ def diff(
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
     advance = Tally(progress, sum(size_of(one) for _, one, other in pairs if one.shape == other.shape))
-    for name, one, other in pairs:
-        path = f"/{name}"
-        _add_metadata(made, name, metadata)
+
+    def compare(pair: tuple[str, Array, Array]) -> tuple[Elements, list[Difference]] | None:
+        name, one, other = pair
         if one.shape != other.shape:
-            continue
+            return None
         if not comparable(one.dtype, other.dtype):
             advance(size_of(one))
+            return None
+        return compare_elements(f"/{name}", one, other, tolerance, shown, advance, workers)
+
+    def is_quick(pair: tuple[str, Array, Array]) -> bool:
+        return workers is None and is_small(TEMPORARY * (size_of(pair[1]) + size_of(pair[2])))
+
+    # Small arrays that are far away wait for requests most of the time.
+    far = a.store if is_remote(a.store) else b.store
+    quick = [pair for pair in pairs if is_quick(pair)]
+    compared = dict(zip((pair[0] for pair in quick), each(far, compare, quick, ARRAYS_AT_ONCE), strict=True))
+    for pair in pairs:
+        name = pair[0]
+        path = f"/{name}"
+        _add_metadata(made, name, metadata)
+        result = compared[name] if name in compared else compare(pair)
+        if result is None:
             continue
-        elements, unreadable = compare_elements(path, one, other, tolerance, shown, advance, workers)
+        elements, unreadable = result
         made.elements += elements.compared
         made.unreadable += unreadable
         if elements.different:

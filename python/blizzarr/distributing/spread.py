@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from itertools import islice
+from threading import Lock
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from blizzarr.distributing.workers import Advance, Work, Workers, is_lost
@@ -30,6 +31,8 @@ def check_progress(progress: object) -> None:
 class Tally:
     """Adds up what is done, and reports each sum once: now, and whenever it is called with what was done since.
 
+    Any thread may call it; sums are reported by one thread at a time.
+
     >>> tally = Tally(print, 10)
     0 10
     >>> tally(3); tally(0)
@@ -38,13 +41,15 @@ class Tally:
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._done, self._total = progress, 0, total
+        self._lock = Lock()
         if progress is not None:
             progress(0, total)
 
     def __call__(self, more: int) -> None:
-        self._done += more
-        if more and self._progress is not None:
-            self._progress(self._done, self._total)
+        with self._lock:
+            self._done += more
+            if more and self._progress is not None:
+                self._progress(self._done, self._total)
 
 
 def batches(items: Sequence[T], most: int, workers: Workers | None = None) -> Iterator[Sequence[T]]:

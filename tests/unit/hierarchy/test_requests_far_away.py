@@ -259,3 +259,38 @@ def test_a_removal_lists_three_times_and_asks_for_nothing_that_is_not_listed(ser
         "/bucket/a/other/zarr.json",
         "/bucket/a/zarr.json",
     ]
+
+
+class Together(MappingStore):
+    """A store far away in which what is done with one of two keys waits for what is done with the other."""
+
+    remote = True
+
+    def __init__(self, values: dict[str, Any], *keys: str) -> None:
+        super().__init__(values)
+        self._keys = keys
+        self._barrier = Barrier(2)
+
+    def get(self, key: str) -> Any:
+        if key in self._keys:
+            self._barrier.wait(10)
+        return super().get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        if key in self._keys:
+            self._barrier.wait(10)
+        super().set(key, value)
+
+
+def test_what_waits_for_requests_is_done_at_once_for_several_nodes() -> None:
+    arrays = {"a/x": np.arange(4), "b/y": np.arange(5)}
+    chunks = ("a/x/c/0", "b/y/c/0")
+    blizzarr.save(stored := Together({}, *chunks), **arrays)
+    assert {name: list(elements) for name, elements in blizzarr.load(stored).items()} == {
+        name: list(elements) for name, elements in arrays.items()
+    }
+    values = dict(stored.mapping)
+    assert blizzarr.diff(Together(values, *chunks), values).same
+    assert blizzarr.diff(values, Together(values, *chunks)).same
+    blizzarr.copy(values, copied := Together({}, "a/blizzarr-copy.json", "b/blizzarr-copy.json"))
+    assert blizzarr.diff(values, dict(copied.mapping)).same
