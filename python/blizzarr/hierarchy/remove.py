@@ -12,10 +12,9 @@ from itertools import groupby
 from typing import Any
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, PROGRESS, chunk_prefix, chunk_store, node_of
+from blizzarr.formats import FORMATS, PROGRESS, chunk_prefix, chunk_store, find_many, node_of
 from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings, refuse, refuse_foreign_files
 from blizzarr.hierarchy.changing import changing, withdraw
-from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
@@ -78,7 +77,7 @@ def _refuse_successor(store: Store, path: str) -> None:
 
     Chunks of the new node may have been taken for those of the old one.
     """
-    if not getattr(store, "deletes_at_once", False) and read_many(store, [path])[0] is not None:
+    if not getattr(store, "deletes_at_once", False) and find_many(store, [path], absent=True)[0] is not None:
         raise ConflictError(
             "another writer created it anew while it was removed, and may have lost chunks by that: look at them",
             array=f"/{path}",
@@ -179,12 +178,13 @@ def remove_left_over(store: Store, path: str, meta: ArrayMeta) -> None:
     Raise `NodeExistsError` if there are nodes among them: the blocks of an N5 dataset called ``0`` have names that
     blocks of an array above it would have, too.
     """
+    if not array_chunks(chunk_store(store, path, meta), path, meta):
+        return
     prefix = chunk_prefix(path, meta)
-    if array_chunks(chunk_store(store, path, meta), path, meta):
-        below = (key[len(prefix) :] for key in store.list(prefix))
-        nodes = sorted(key for key in below if "/" in key and key.rpartition("/")[2] in _DOCUMENTS)
-        advice = "remove them first, or choose another place"
-        refuse(store, path, "what an array that is gone has left", "arrays or groups", nodes, advice)
+    below = (key[len(prefix) :] for key in store.list(prefix))
+    nodes = sorted(key for key in below if "/" in key and key.rpartition("/")[2] in _DOCUMENTS)
+    advice = "remove them first, or choose another place"
+    refuse(store, path, "what an array that is gone has left", "arrays or groups", nodes, advice)
     remove_chunks(store, path, meta)
 
 
