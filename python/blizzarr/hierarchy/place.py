@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -34,7 +34,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Store, check_writable
-from blizzarr.stores.conditional import with_version
+from blizzarr.stores.conditional import try_discard, with_version
 from blizzarr.stores.requests import each
 
 N = TypeVar("N", bound=Node)
@@ -284,9 +284,13 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
     writers make the same node, one of them succeeds, and the others get an error.
     """
     done: list[str] = []
+    begun: dict[str, bytes] = {}
     try:
         for node_path, documents in new.items():
-            if put(store, {}, documents):
+            begun = documents
+            is_stored = put(store, {}, documents)
+            begun = {}
+            if is_stored:
                 done += documents
                 continue
             mine = documents.items() if node_path == path else ()
@@ -299,6 +303,10 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
         raise
     except BaseException:
         if getattr(store, "supports_delete", True):
+            # Of several documents, some may be there; what another writer has stored under their keys stays.
+            for key, value in begun.items() if len(begun) > 1 else ():
+                with suppress(BlizzarrError):
+                    try_discard(store, key, value)
             for key in reversed(done):
                 store.delete(key)
         raise

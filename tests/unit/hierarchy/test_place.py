@@ -31,6 +31,7 @@ from blizzarr.model import GroupMeta
 from blizzarr.stores import MappingStore
 
 ARRAY = describe_array(shape=(4, 6), dtype="int16", chunks=2)
+OLDER = describe_array(shape=(4, 6), dtype="int16", chunks=2, zarr_format=2, attributes={"a": 1})
 GROUP = describe_group({"a": 1})
 
 
@@ -98,9 +99,12 @@ def test_read_only_is_said_before_any_work() -> None:
         place_node(MappingStore({}, read_only=True), "a", ARRAY)
 
 
-@pytest.mark.parametrize("fails_at", [0, 1, 2])
-def test_a_full_disk_leaves_nothing_half_made(fails_at: int) -> None:
-    """Row 85: groups that were made on the way go again."""
+@pytest.mark.parametrize(
+    ("meta", "fails_at"),
+    [(ARRAY, 0), (ARRAY, 1), (ARRAY, 2), (OLDER, 2), (OLDER, 3)],
+)
+def test_a_full_disk_leaves_nothing_half_made(meta: Any, fails_at: int) -> None:
+    """Row 85: groups that were made on the way go again, and so do attributes in a document of their own."""
 
     class Full(dict[str, bytes]):
         left = fails_at
@@ -113,7 +117,7 @@ def test_a_full_disk_leaves_nothing_half_made(fails_at: int) -> None:
 
     values = Full()
     with pytest.raises(StoreError, match="No space left") as caught:
-        place_node(MappingStore(values), "a/b", ARRAY)
+        place_node(MappingStore(values), "a/b", meta)
     assert caught.value.errno == 28
     assert values == {}
 
