@@ -62,8 +62,8 @@ class StoredArray(BackendArray):
 
     @property
     def is_time(self) -> bool:
-        """Whether these are times that are stored as numbers."""
-        return " since " in str(self.source.metadata.attributes.get("units"))
+        """Whether these are times that are stored as numbers, in at most two chunks: that of the first, of the last."""
+        return self.source.nchunks <= 2 and " since " in str(self.source.metadata.attributes.get("units"))
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
         return await asyncio.to_thread(self.__getitem__, key)
@@ -72,8 +72,8 @@ class StoredArray(BackendArray):
 def read_ahead(store: Store, arrays: Iterable[StoredArray]) -> None:
     """Read at once what xarray would read one after the other when it opens a dataset, if the store is far away.
 
-    That are the coordinates of dimensions, and the arrays whose first and last elements say how times are decoded, if
-    they are small. An array that cannot be read is left out: the error is raised where xarray reads it.
+    Those are the small coordinates of dimensions, and times in one or two chunks, of which xarray wants the first and
+    the last element. An array that cannot be read is left out: the error is raised where xarray reads it.
     """
     if not is_remote(store):
         return
