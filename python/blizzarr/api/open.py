@@ -17,7 +17,7 @@ from blizzarr.errors import (
     Problem,
     UnknownExtensionError,
 )
-from blizzarr.formats import find, find_implied, format_named, is_complete, read_node
+from blizzarr.formats import LIKELY_OF_GROUPS, Format, find, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords
@@ -191,7 +191,7 @@ def open_group(
 
     def find() -> Group | None:
         try:
-            node = _existing(resolved, node_path, mode, zarr_format)
+            node = _existing(resolved, node_path, mode, zarr_format, likely=LIKELY_OF_GROUPS)
         except NodeNotFoundError as error:
             if unsaid:
                 error.reason += "; mode='a' creates a group"
@@ -211,15 +211,17 @@ def open_consolidated(
     return open_group(store, mode=mode, path=path, use_consolidated=True, zarr_format=zarr_format)
 
 
-def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> Array | Group | None:
+def _existing(
+    store: Store, path: str, mode: Mode, zarr_format: ZarrFormat, *, likely: Format | None = None
+) -> Array | Group | None:
     """Return the node to open; None if the mode says that one is to be created."""
     if mode in _READING:
-        return _opened(store, path, zarr_format)
+        return _opened(store, path, zarr_format, likely=likely)
     if mode != "a":
         return None
     form = None if zarr_format is None else format_named(zarr_format)
     try:
-        found = find(store, path, form, reading=True)
+        found = find(store, path, form, reading=True, likely=likely)
     except UnknownExtensionError as error:
         return without_data(store, path, error)
     metadata = None if found is None else found.meta
@@ -230,7 +232,7 @@ def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> A
     return None if metadata is None else node_of(store, path, metadata)
 
 
-def _opened(store: Store, path: str, zarr_format: ZarrFormat) -> Array | Group:
+def _opened(store: Store, path: str, zarr_format: ZarrFormat, *, likely: Format | None = None) -> Array | Group:
     """Return the node that is there, or in the hierarchy around the store.
 
     Raise `NodeNotFoundError` if there is none.
@@ -240,7 +242,7 @@ def _opened(store: Store, path: str, zarr_format: ZarrFormat) -> Array | Group:
         return again
     try:
         form = None if zarr_format is None else format_named(zarr_format)
-        node = node_of(store, path, read_node(store, path, form))
+        node = node_of(store, path, read_node(store, path, form, likely=likely))
     except UnknownExtensionError as error:
         return without_data(store, path, error)
     except NodeNotFoundError:
@@ -249,7 +251,7 @@ def _opened(store: Store, path: str, zarr_format: ZarrFormat) -> Array | Group:
         elsewhere = root_above(store, path)
         if elsewhere is None:
             raise
-        return _opened(*elsewhere, zarr_format)
+        return _opened(*elsewhere, zarr_format, likely=likely)
     if again is not None:
         again.remember(node)
     return node

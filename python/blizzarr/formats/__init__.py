@@ -8,6 +8,7 @@ functions here work for all formats, so that other packages need not ask which f
 from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
+    LIKELY_OF_GROUPS,
     PROGRESS,
     below,
     detect,

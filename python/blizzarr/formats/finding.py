@@ -33,8 +33,10 @@ from blizzarr.stores.regular import is_damage
 from blizzarr.stores.requests import each, is_remote
 
 PROGRESS: Final = "blizzarr-copy.json"
-"""The key, beside the document of an array or group that is being copied, of the copy's progress; see
-`blizzarr.copying`."""
+"""The key, beside the document of a node that is being copied, of the copy's progress; see `blizzarr.copying`."""
+
+LIKELY_OF_GROUPS: Final = V2
+"""The `likely` format of groups whose format nobody knows: far away, most are older than v3, and v3 counts before."""
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 _FEW: Final = 8
@@ -88,7 +90,7 @@ def find_many(
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
     absent: bool = False,
-    likely: Format = V3,
+    likely: Format | None = None,
 ) -> list[StoredNode | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -150,7 +152,7 @@ def find_many(
     return results
 
 
-def _up_to(likely: Format, forms: Iterable[Format]) -> list[Format]:
+def _up_to(likely: Format | None, forms: Iterable[Format]) -> list[Format]:
     """Return the formats whose documents count before those of the likely one, and that one; else the first."""
     forms = list(forms)
     return forms[: forms.index(likely) + 1] if likely in forms else forms[:1]
@@ -221,7 +223,7 @@ def _decode(
 
 
 def find(
-    store: Store, path: str, form: Format | None = None, *, reading: bool = False, likely: Format = V3
+    store: Store, path: str, form: Format | None = None, *, reading: bool = False, likely: Format | None = None
 ) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
@@ -313,7 +315,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
 
 
 def _find_far(
-    store: Store, path: str, form: Format | None, *, reading: bool = False, likely: Format = V3
+    store: Store, path: str, form: Format | None, *, reading: bool = False, likely: Format | None = None
 ) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
@@ -331,7 +333,7 @@ def _find_far(
 
 
 def _documents_far_away(
-    store: Store, path: str, forms: Collection[Format], *, reading: bool, likely: Format
+    store: Store, path: str, forms: Collection[Format], *, reading: bool, likely: Format | None
 ) -> dict[str, bytes]:
     """Return the documents that exist at a path, by key; not all of other formats if there is one of the likely.
 
@@ -389,7 +391,7 @@ def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
     return None if node is None else node.meta
 
 
-def read_node(store: Store, path: str, form: Format | None = None, *, likely: Format = V3) -> Node:
+def read_node(store: Store, path: str, form: Format | None = None, *, likely: Format | None = None) -> Node:
     """Return the metadata of the array or group at a path, which probably has the likely format.
 
     Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
@@ -402,7 +404,7 @@ def read_node(store: Store, path: str, form: Format | None = None, *, likely: Fo
     return meta
 
 
-def read_if_there(store: Store, path: str, form: Format | None = None, *, likely: Format = V3) -> Node | None:
+def read_if_there(store: Store, path: str, form: Format | None = None, *, likely: Format | None = None) -> Node | None:
     """Return the metadata of the array or group at a path, or `None`, without looking for what is there instead."""
     node = find(store, path, form, reading=True, likely=likely)
     return _implied(store, path, form) if node is None else node.meta

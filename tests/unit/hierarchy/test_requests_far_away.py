@@ -73,6 +73,8 @@ def test_members_of_an_older_format_are_expected_to_have_it_too(zarr_format: str
     group = blizzarr.create_group(store, zarr_format=zarr_format)
     array = group.create_array("a", data=np.arange(4))
     tasks = [array.refresh, group.refresh, lambda: group["a"], lambda: "a" in group, lambda: list(group.members())]
+    if zarr_format == "v2":
+        tasks.append(lambda: blizzarr.open_group(store))
     for task in tasks:
         store.batches.clear()
         assert task() is not None
