@@ -17,11 +17,14 @@ from typing import Any
 
 import icechunk
 import numpy as np
+import pandas as pd
+import xarray
 import zarr
 
 import blizzarr
+import blizzarr.xarray
 from bench.peers.base import CannotError, Selection
-from bench.remote.peers import BUCKET, PEERS, WRITERS, Place, with_blizzarr
+from bench.remote.peers import BUCKET, DATASETS, PEERS, WRITERS, Place, with_blizzarr
 from bench.remote.server import serve
 
 SHAPE = (256, 256, 256)
@@ -45,6 +48,14 @@ ROWS: dict[str, tuple[str, Selection, bool]] = {
     "whole, 8 shards of 64 chunks": ("8-shards", WHOLE, False),
     "one plane of these shards": ("8-shards", PLANE, False),
 }
+COORDINATES = {
+    "time": pd.date_range("2000", periods=365),
+    "level": np.arange(10.0),
+    "lat": np.linspace(-90, 90, 19),
+    "lon": np.linspace(0, 350, 36),
+}
+DATASET_ROWS = {"xarray opens a dataset of v2": 2, "xarray opens a dataset of v3": 3}
+"""The formats of datasets with four coordinates, which xarray reads."""
 BOX = (slice(100, 140),) * 3
 WRITE_ROWS: dict[str, tuple[str, tuple[slice, ...]]] = {
     "write 512 chunks of 64 KiB": ("512-chunks", (slice(None),) * 3),
@@ -58,7 +69,10 @@ WRITE_ROWS: dict[str, tuple[str, tuple[slice, ...]]] = {
 
 
 def make(bucket: Path, values: Any) -> None:
-    """Store the values in each layout, and in a repository of icechunk."""
+    """Store the values in each layout, and in a repository of icechunk; and datasets."""
+    air = xarray.Dataset({"air": (tuple(COORDINATES), np.zeros((365, 10, 19, 36), "i1"))}, coords=COORDINATES)
+    for name, zarr_format in DATASET_ROWS.items():
+        blizzarr.xarray.to_zarr(air, bucket / name.replace(" ", "-"), zarr_format=zarr_format, consolidated=True)
     for name, layout in LAYOUTS.items():
         blizzarr.save_array(bucket / name, values, **layout)
         repository = icechunk.Repository.create(icechunk.local_filesystem_storage(str(bucket / f"{name}.icechunk")))
@@ -105,6 +119,19 @@ def measure_writes(places: dict[str, Place], row: str, values: Any, rounds: int)
     return {peer: statistics.median(each) for peer, each in times.items()}
 
 
+def measure_datasets(places: dict[str, Place], row: str, _: Any, rounds: int) -> dict[str, float]:
+    """Return the median time of each peer, in milliseconds."""
+    times: dict[str, list[float]] = {peer: [] for peer in DATASETS}
+    for _ in range(rounds):
+        for peer, opener in DATASETS.items():
+            begun = time.perf_counter()
+            dataset = opener(places[row])
+            times[peer].append(1000 * (time.perf_counter() - begun))
+            if not all(dataset.indexes[name].equals(pd.Index(there)) for name, there in COORDINATES.items()):
+                raise AssertionError(f"{peer} reads other coordinates: {row}")
+    return {peer: statistics.median(each) for peer, each in times.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.remote", description=__doc__.splitlines()[0])
     parser.add_argument("milliseconds", nargs="*", type=float, default=[5.0, 20.0, 50.0])
@@ -112,7 +139,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", nargs="*", help="parts of the names of rows")
     chosen = parser.parse_args()
-    rows = [row for row in (*ROWS, *WRITE_ROWS) if not chosen.rows or any(part in row for part in chosen.rows)]
+    rows = [
+        row
+        for row in (*ROWS, *DATASET_ROWS, *WRITE_ROWS)
+        if not chosen.rows or any(part in row for part in chosen.rows)
+    ]
     values = np.random.default_rng(0).integers(0, 200, SHAPE).astype("u2").cumsum(0, dtype="u2")
     icechunk.set_logs_filter("error")
     context = multiprocessing.get_context("spawn")
@@ -124,14 +155,15 @@ def main() -> None:
             server.start()
             root = f"http://127.0.0.1:{here.recv()}"
             for protocol in chosen.protocol or ["http", "s3"]:
-                places = {name: Place(protocol, root, name) for name in LAYOUTS}
+                places = {name: Place(protocol, root, name.replace(" ", "-")) for name in (*LAYOUTS, *DATASET_ROWS)}
                 print(f"\n{protocol}, {milliseconds:g} ms to each answer; milliseconds, medians of {chosen.rounds}\n")
                 print("|", *(f"| {peer} " for peer in PEERS), "| vs best |", sep="")
                 print("|---|", "---:|" * (len(PEERS) + 1), sep="")
                 for row in rows:
                     if row in WRITE_ROWS and protocol != "s3":
                         continue
-                    measured = measure_writes if row in WRITE_ROWS else measure
+                    others = measure_datasets if row in DATASET_ROWS else measure
+                    measured = measure_writes if row in WRITE_ROWS else others
                     medians = measured(places, row, values, chosen.rounds)
                     best = min((taken for peer, taken in medians.items() if peer != "blizzarr"), default=float("nan"))
                     cells = [f"{medians[peer]:,.0f}" if peer in medians else "-" for peer in PEERS]

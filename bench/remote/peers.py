@@ -1,5 +1,5 @@
 """Who reads from the server, and writes there: each opens an array by its place, and gives what reads or writes a
-selection of it.
+selection of it; or opens a dataset with xarray.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import Any
 import icechunk
 import obstore
 import tensorstore
+import xarray
 import zarr
 import zarrista
 from zarr.storage import ObjectStore
 
 import blizzarr
 from bench.peers.base import CannotError, Selection
+from blizzarr.xarray import BlizzarrBackendEntrypoint
 
 BUCKET = "bucket"
 REGION = "us-east-1"
@@ -57,13 +59,17 @@ Write = Callable[[Any, Any], None]
 """Stores values in a box."""
 
 
+def source_of(place: Place) -> Any:
+    """Return what blizzarr opens."""
+    if place.protocol == "http":
+        return place.url
+    return blizzarr.stores.ObjectStore.from_url(
+        f"s3://{BUCKET}/{place.name}", endpoint=place.server, region=REGION, skip_signature=True, allow_http=True
+    )
+
+
 def with_blizzarr(place: Place, mode: Any) -> blizzarr.Array:
-    source: Any = place.url
-    if place.protocol == "s3":
-        source = blizzarr.stores.ObjectStore.from_url(
-            f"s3://{BUCKET}/{place.name}", endpoint=place.server, region=REGION, skip_signature=True, allow_http=True
-        )
-    return blizzarr.open_array(source, mode=mode)
+    return blizzarr.open_array(source_of(place), mode=mode)
 
 
 def blizzarrs(place: Place) -> Read:
@@ -173,4 +179,12 @@ WRITERS: dict[str, Callable[[Place], Write]] = {
     "TensorStore": tensorstore_writers,
     "zarrista": zarrista_writers,
     "zarr-python with obstore": lambda place: zarr.open_array(ObjectStore(place.objects()), mode="r+").__setitem__,
+}
+
+
+DATASETS: dict[str, Callable[[Place], xarray.Dataset]] = {
+    "blizzarr": lambda place: xarray.open_dataset(source_of(place), engine=BlizzarrBackendEntrypoint),
+    "zarr-python with obstore": lambda place: xarray.open_dataset(
+        ObjectStore(place.objects(), read_only=True), engine="zarr"
+    ),
 }
