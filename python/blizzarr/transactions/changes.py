@@ -41,7 +41,10 @@ class Operation:
 
     @property
     def place(self) -> str:
-        """The name below which are all values that the change affects; empty for those of everything."""
+        """The name below which are the values that the change affects; empty if they may be anywhere.
+
+        Documents of groups above it are affected, too, if the change has read them.
+        """
         if self.under is None:
             return self.names[0].rpartition("/")[0] if len(self.names) == 1 else ""
         place = self.under.rstrip("/")
@@ -122,12 +125,14 @@ class Changes:
 
         Others are left alone: asking for the generation of a value may be a request.
         """
-        places = (
-            self._generations
-            if name is None
-            else ["", name, *(name[:end] for end, letter in enumerate(name) if letter == "/")]
-        )
-        relied = [each for place in places for each in self._generations.get(place, {}).values()]
+        places = None if name is None else {"", name, *(name[:end] for end, letter in enumerate(name) if letter == "/")}
+        relied = [
+            read
+            for place, each in self._generations.items()
+            # A change may also remove the consolidated metadata of the groups above that it has read.
+            if places is None or place in places or name in each
+            for read in each.values()
+        ]
         if any(generation_of(store, key) != before for store, key, before in relied):
             self._overlay, self._generations = self._played()
 
