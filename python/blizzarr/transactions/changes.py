@@ -43,7 +43,7 @@ class Operation:
     def place(self) -> str:
         """The name below which are the values that the change affects; empty if they may be anywhere.
 
-        Documents of groups above it are affected, too, if the change has read them.
+        The documents of groups above it are affected, too, if the change has read them.
         """
         if self.under is None:
             return self.names[0].rpartition("/")[0] if len(self.names) == 1 else ""
@@ -96,7 +96,7 @@ class Changes:
         """The changes in their order. Changes that set one key are under its name, as only the last of them counts."""
         self._overlay = Overlay()
         self._generations: dict[str, Generations] = {}
-        """The values that the changes depend on, by the places of the changes."""
+        """The values that the changes depend on, by the places of the changes, and by other names that they affect."""
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
         """By name, the generation that a value must have at commit; None if no generation can satisfy the conditions
         any more.
@@ -125,14 +125,12 @@ class Changes:
 
         Others are left alone: asking for the generation of a value may be a request.
         """
-        places = None if name is None else {"", name, *(name[:end] for end, letter in enumerate(name) if letter == "/")}
-        relied = [
-            read
-            for place, each in self._generations.items()
-            # A change may also remove the consolidated metadata of the groups above that it has read.
-            if places is None or place in places or name in each
-            for read in each.values()
-        ]
+        places = (
+            self._generations
+            if name is None
+            else ["", name, *(name[:end] for end, letter in enumerate(name) if letter == "/")]
+        )
+        relied = [each for place in places for each in self._generations.get(place, {}).values()]
         if any(generation_of(store, key) != before for store, key, before in relied):
             self._overlay, self._generations = self._played()
 
@@ -147,12 +145,17 @@ class Changes:
     ) -> tuple[Overlay, BlizzarrError | None]:
         # Setting one key cannot fail halfway, so it needs no copy.
         after = overlay if operation.is_plain else overlay.copy()
-        generations = relied.setdefault(operation.place, {})
+        place = operation.place
+        generations = relied.setdefault(place, {})
         try:
             operation.apply(View(operation.store, place_in(operation.store)[1], after, generations))
         except BlizzarrError as error:
             overlay.errors.update(dict.fromkeys(operation.names, error))
             return overlay, error
+        if place:
+            for name in [name for name in generations if not name.startswith(f"{place}/")]:
+                # The document of a group above, whose consolidated metadata the change may have removed.
+                relied.setdefault(name, {}).update(generations)
         return after, None
 
     def do(self, operation: Operation) -> None:
