@@ -19,7 +19,7 @@ from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector, read_selection, write_selection
 from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.formats import format_of, read_node
+from blizzarr.formats import format_of, forms_again, read_node
 from blizzarr.indexing import Form, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
@@ -441,7 +441,8 @@ class Array(AsNumpy):
             If the store fails.
         """
         form = format_of(self._metadata)
-        return self._renew(lambda: as_array_meta(read_node(self._store, self._path, likely=form), self._path))
+        only = form if forms_again(self._metadata) else None
+        return self._renew(lambda: as_array_meta(read_node(self._store, self._path, only, likely=form), self._path))
 
     def _adopt(self, metadata: ArrayMeta, since: int | None = None, made: Binding | None = None) -> bool:
         with self._adopting:

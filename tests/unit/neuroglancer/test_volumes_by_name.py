@@ -46,6 +46,7 @@ def test_the_first_resolution(volume: Path, tmp_path: Path) -> None:
     expected = np.zeros((5, 4, 3, 1), "uint16")
     expected[2, 1:3, 1, 0] = 7, 8
     found = blizzarr.open_array(volume, mode="r+", zarr_format="precomputed")
+    assert found.refresh().metadata == found.metadata
     assert (found[:] == expected).all()
     assert found.dimension_names == ("x", "y", "z", "channel")
     found[0] = 9
