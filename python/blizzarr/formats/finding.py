@@ -153,7 +153,7 @@ def find_many(
 
 
 def _up_to(likely: Format | None, forms: Iterable[Format]) -> list[Format]:
-    """Return the formats whose documents count before those of the likely one, and that one; else the first."""
+    """Return the likely format after those whose documents count before its own; the first if it is not one of them."""
     forms = list(forms)
     return forms[: forms.index(likely) + 1] if likely in forms else forms[:1]
 

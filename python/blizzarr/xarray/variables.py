@@ -33,7 +33,7 @@ class StoredArray(BackendArray):
 
     def __init__(self, array: Array) -> None:
         self.ahead: Any = None
-        """The elements, if they were read before xarray wants them; not any more when it has got all of them."""
+        """The elements, if they were read before xarray wants them; None again once xarray has got all of them."""
         self.source = array
         self.shape = array.shape
         self.dtype = array.dtype

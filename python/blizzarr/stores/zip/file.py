@@ -23,7 +23,7 @@ class AppendFile:
 
     def __init__(self, path: Path, descriptor: int, *, writes: bool) -> None:
         self.path = path
-        # One thread appends. Where a read moves nothing, it disturbs nobody.
+        # Only one thread appends, and reads by `pread` leave the position in the file alone.
         self._seek = nullcontext() if hasattr(os, "pread") else threading.Lock()
         self._descriptor = descriptor
         # On Windows it is locked by being open for writing.
