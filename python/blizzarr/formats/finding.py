@@ -9,7 +9,7 @@ other, as most nodes have the newest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
@@ -317,38 +317,36 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
 def _find_far(
     store: Store, path: str, form: Format | None, *, reading: bool = False, likely: Format | None = None
 ) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
-    """Return the node at a path, and the documents of all formats, which are requested at once."""
-    forms = FORMATS.values() if form is None else (form,)
+    """Return the node at a path, and the documents that exist there; not all of other formats if it has the likely one.
+
+    With `reading`, the record of a copy is among them, if the store is near.
+    """
+    forms = tuple(FORMATS.values()) if form is None else (form,)
+    wanted = [key for one in forms for key in one.document_keys(path)]
+    known: dict[str, bytes] = {}
+    result: StoredNode | BlizzarrError | None = None
     try:
-        known = _documents_far_away(store, path, forms, reading=reading, likely=likely)
+        if not is_remote(store):
+            wanted += [join(path, PROGRESS)] if reading else []
+        elif form is None:
+            expected = _up_to(likely, forms)
+            first = [key for one in expected for key in one.document_keys(path)] + [V2.node_keys(path)[0]]
+            wanted = [key for key in wanted if key not in first]
+            known = _documents(store, first)
+            # The key of a document of v3 may have the entry document of a draft.
+            result = find_many(store, (path,), expected, known=known)[0]
+        if result is None:
+            known |= _documents(store, wanted)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    result = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    if result is None:
+        result = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(result, BlizzarrError):
         raise result
     return result, known
-
-
-def _documents_far_away(
-    store: Store, path: str, forms: Collection[Format], *, reading: bool, likely: Format | None
-) -> dict[str, bytes]:
-    """Return the documents that exist at a path, by key; not all of other formats if there is one of the likely.
-
-    With `reading`, the record of a copy is among them, if the store is near.
-    """
-    wanted = [key for form in forms for key in form.document_keys(path)]
-    if not is_remote(store) or len(forms) == 1:
-        progress = [join(path, PROGRESS)] if reading and not is_remote(store) else []
-        return _documents(store, [*wanted, *progress])
-    expected = _up_to(likely, forms)
-    first = [key for form in expected for key in form.document_keys(path)] + [V2.node_keys(path)[0]]
-    known = _documents(store, first)
-    if not any(key in known for form in expected for key in form.node_keys(path)):
-        known |= _documents(store, [key for key in wanted if key not in first])
-    return known
 
 
 @lru_cache

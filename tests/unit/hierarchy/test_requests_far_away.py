@@ -87,6 +87,18 @@ def test_members_of_an_older_format_are_expected_to_have_it_too(zarr_format: str
             assert array.refresh().shape == group["a"].shape == (3,)
 
 
+def test_the_entry_document_of_a_draft_hides_no_node_of_v2() -> None:
+    """It has the key of a document of v3; what counts is the same as on this machine."""
+    store = Far()
+    for zarr_format in ("v3_draft", "v2"):
+        blizzarr.create_group(other := Far(), zarr_format=zarr_format, attributes={"made as": zarr_format})
+        for key in other.list():
+            store.set(key, other.get(key))
+    for values in (dict(store.mapping), store):
+        root = blizzarr.open_group(values, mode="r")
+        assert (root.metadata.format, root.attrs) == ("v2", {"made as": "v2"})
+
+
 def test_many_nodes_of_v2_are_not_asked_for_documents_of_older_formats() -> None:
     store = Far()
     group = blizzarr.create_group(store, zarr_format=2)
