@@ -498,24 +498,3 @@ def test_others_are_asked_about_few_values(url: Any, monkeypatch: pytest.MonkeyP
     transaction.commit_sync()
     assert first.resolve().result().shape == (8, 9)
     assert array.with_transaction(None)[3, 5].read().result() == 5
-
-
-def test_groups_above_are_shown_as_others_have_made_them() -> None:
-    """Also where a change of an array has removed their consolidated metadata."""
-    context, transaction = ours.Context(), ours.Transaction()
-    array = made(ours, "memory://group/array/", context)
-    kvstore = ours.KvStore.open("memory://group/", context=context).result()
-    member = json.loads(kvstore["array/zarr.json"])
-    consolidated = {"kind": "inline", "must_understand": False, "metadata": {"array": member}}
-
-    def store(name: str) -> None:
-        document = {"zarr_format": 3, "node_type": "group", "attributes": {"name": name}}
-        kvstore["zarr.json"] = json.dumps({**document, "consolidated_metadata": consolidated}).encode()
-
-    store("first")
-    array.with_transaction(transaction).resize(exclusive_max=[8, None]).result()
-    within = kvstore.with_transaction(transaction)
-    for name in ("first", "second"):
-        store(name)
-        shown = json.loads(within["zarr.json"])
-        assert (shown["attributes"], "consolidated_metadata" in shown) == ({"name": name}, False)

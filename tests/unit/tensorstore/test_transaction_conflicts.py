@@ -333,3 +333,25 @@ def test_same_outcome_as_theirs(tmp_path: Path) -> None:
         return kv["a"]
 
     same(seen)
+
+
+def test_groups_above_are_shown_as_others_have_made_them() -> None:
+    """Also where a change of an array has removed their consolidated metadata."""
+    context, transaction = ours.Context(), ours.Transaction()
+    spec = {"driver": "zarr3", "kvstore": "memory://group/array/"}
+    array = ours.open(spec, context=context, create=True, dtype="int8", shape=[6, 7]).result()
+    kvstore = ours.KvStore.open("memory://group/", context=context).result()
+    member = json.loads(kvstore["array/zarr.json"])
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": {"array": member}}
+
+    def store(name: str) -> None:
+        document = {"zarr_format": 3, "node_type": "group", "attributes": {"name": name}}
+        kvstore["zarr.json"] = json.dumps({**document, "consolidated_metadata": consolidated}).encode()
+
+    store("first")
+    array.with_transaction(transaction).resize(exclusive_max=[8, None]).result()
+    within = kvstore.with_transaction(transaction)
+    for name in ("first", "second"):
+        store(name)
+        shown = json.loads(within["zarr.json"])
+        assert (shown["attributes"], "consolidated_metadata" in shown) == ({"name": name}, False)
