@@ -66,6 +66,16 @@ def test_coordinates_of_a_whole_tree_are_read_at_once() -> None:
     assert len(store.read) == 4
 
 
+def test_of_times_in_many_chunks_only_the_ends_are_read() -> None:
+    """Nobody needs the others to open a dataset, unless they are the coordinates of a dimension."""
+    data = forecast()
+    store = Far(stored(data, encoding={"time": {"chunks": (1,)}, "valid_time": {"chunks": (1,)}}))
+    found = xr.open_dataset(store, engine="blizzarr")
+    assert {key for key in store.read if key.startswith("valid")} == {"valid_time/c/0", "valid_time/c/5"}
+    assert sum(key.startswith("time") for key in store.read) == 6
+    xr.testing.assert_identical(found, data)
+
+
 def test_what_is_not_used_when_a_dataset_is_opened_is_as_stored_later() -> None:
     values = stored(forecast())
     store = Far(values)
