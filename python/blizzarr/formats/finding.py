@@ -322,21 +322,20 @@ def _find_far(
     With `reading`, the record of a copy is among them, if the store is near.
     """
     forms = tuple(FORMATS.values()) if form is None else (form,)
-    wanted = [key for one in forms for key in one.document_keys(path)]
+    asked: list[str] = []
     known: dict[str, bytes] = {}
     result: StoredNode | BlizzarrError | None = None
+    is_far = is_remote(store)
     try:
-        if not is_remote(store):
-            wanted += [join(path, PROGRESS)] if reading else []
-        elif form is None:
+        if is_far and form is None:
             expected = _up_to(likely, forms)
-            first = [key for one in expected for key in one.document_keys(path)] + [V2.node_keys(path)[0]]
-            wanted = [key for key in wanted if key not in first]
-            known = _documents(store, first)
+            asked = [key for one in expected for key in one.document_keys(path)] + [V2.node_keys(path)[0]]
+            known = _documents(store, asked)
             # The key of a document of v3 may have the entry document of a draft.
             result = find_many(store, (path,), expected, known=known)[0]
         if result is None:
-            known |= _documents(store, wanted)
+            wanted = [key for one in forms for key in one.document_keys(path) if key not in asked]
+            known |= _documents(store, [*wanted, join(path, PROGRESS)] if reading and not is_far else wanted)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
