@@ -16,8 +16,10 @@ from blizzarr.stores.wrapper import StoreWrapper
 class Noting(StoreWrapper):
     """A store far away that notes how many bytes are read from it."""
 
-    remote = True
-    read = 0
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.remote = True
+        self.read = 0
 
     def get(self, key: str) -> Any:
         value = super().get(key)
