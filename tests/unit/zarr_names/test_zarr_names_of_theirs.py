@@ -177,3 +177,16 @@ def test_wrapped_stores_without_synchronous_methods() -> None:
     ):
         with pytest.raises(TypeError, match="Asynchronous does not support synchronous"):
             call()
+
+
+def test_memory_urls_are_those_of_fsspec() -> None:
+    """Both libraries write the same memory, each format beside the other; paths of nodes begin at the URL."""
+    fs = pytest.importorskip("fsspec").filesystem("memory")
+    for version in (2, 3):
+        url = f"memory://of-theirs/{version}.zarr"
+        zarr.open_group(url, mode="w", zarr_format=version)["x"] = [1, 2]
+        assert zarr.open_array(f"{url}/x", mode="r").path == ""
+        assert zarr.open_group(url, mode="r")["x"].path == "x"
+        assert theirs.open_group(url, mode="r+")["x"][:].tolist() == [1, 2]
+        assert fs.exists(f"/of-theirs/{version}.zarr/x")
+    fs.rm("/of-theirs", recursive=True)

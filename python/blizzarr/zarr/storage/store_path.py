@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from functools import wraps
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from blizzarr import stores
@@ -142,12 +143,13 @@ def engine_place(
     inner = normalize_path(path)
     if isinstance(store, StorePath):
         store, inner = store.store, join_paths([store.path, inner])
-    if storage_options:
-        if not isinstance(store, str) or ("://" not in store and "::" not in store):
-            raise TypeError(
-                "'storage_options' was provided but unused. 'storage_options' is only used when the store is passed as "
-                "an FSSpec URI string."
-            )
+    if storage_options and (not isinstance(store, str) or ("://" not in store and "::" not in store)):
+        raise TypeError(
+            "'storage_options' was provided but unused. 'storage_options' is only used when the store is passed as "
+            "an FSSpec URI string."
+        )
+    # Other programs that say `memory://` mean the memory of fsspec; zarr-python has its own only without fsspec.
+    if storage_options or (isinstance(store, str) and store.startswith("memory://") and find_spec("fsspec")):
         store = stores.FsspecStore.from_url(store, storage_options)
     if type(store) is dict:
         store = MemoryStore(store)
