@@ -361,7 +361,8 @@ def save_group(
             raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")
     root = open_group(store, mode="w", path=path, zarr_format=zarr_format, storage_options=storage_options)
     for name, data in arrays.items():
-        root.create_array(name, data=data)
+        # The default codecs of v2 are others in a method of a group.
+        create_array(root.store_path, name=name, data=engine_data(data))
     _flush(store, root)
 
 

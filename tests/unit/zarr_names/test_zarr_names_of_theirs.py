@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 import blizzarr
@@ -190,3 +191,13 @@ def test_memory_urls_are_those_of_fsspec() -> None:
         assert theirs.open_group(url, mode="r+")["x"][:].tolist() == [1, 2]
         assert fs.exists(f"/of-theirs/{version}.zarr/x")
     fs.rm("/of-theirs", recursive=True)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_arrays_saved_together_have_the_codecs_of_one(version: int) -> None:
+    for library in (zarr, theirs):
+        mapping: dict[str, Any] = {}
+        library.save(library.storage.MemoryStore(mapping), np.arange(2), x=np.ones(2), zarr_format=version)
+        found = {name: array.compressors for name, array in theirs.open_group(mapping, mode="r").arrays()}
+        alone = theirs.create_array({}, data=np.arange(2), zarr_format=version).compressors
+        assert found == {"arr_0": alone, "x": alone}
