@@ -136,7 +136,7 @@ def _finite(value: Any) -> Any:
 
 
 def alike(value: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal: 1 equals 1.0, but not `true`.
+    """Return whether two JSON values are equal: 1 equals 1.0, but not `true`; NaN equals NaN.
 
     >>> alike({"a": [1, None]}, {"a": [1.0, None]}), alike(1, True)
     (True, False)
@@ -145,7 +145,8 @@ def alike(value: Any, other: Any) -> bool:
         return value.keys() == other.keys() and all(alike(value[name], other[name]) for name in value)
     if isinstance(value, list) and isinstance(other, list):
         return len(value) == len(other) and all(map(alike, value, other))
-    return isinstance(value, bool) is isinstance(other, bool) and bool(value == other)
+    same = value == other or (value != value and other != other)
+    return isinstance(value, bool) is isinstance(other, bool) and bool(same)
 
 
 def quote(text: str, mark: str = '"') -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.value_text import value_repr
+from blizzarr.json_values import alike
 from blizzarr.model.chunk_grid import ChunkGrid, RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
 
@@ -49,7 +50,7 @@ class ArrayMeta:
         # `source` does not matter, and fill values are equal if their bits are, also those of NaN.
         if not isinstance(other, ArrayMeta):
             return NotImplemented
-        return self._compared() == other._compared()
+        return self._compared() == other._compared() and alike(self.attributes, other.attributes)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -66,7 +67,6 @@ class ArrayMeta:
             self.dtype.fill_identity(self.fill_value),
             self.fill_undefined,
             self.codecs,
-            self.attributes,
             self.dimension_names,
             self.storage_transformers,
             self.extra,

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from blizzarr.json_values import alike
+
 if TYPE_CHECKING:
     from blizzarr.model.array_meta import ArrayMeta
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GroupMeta:
     """A group: its attributes, and perhaps the metadata of everything below it.
 
@@ -24,8 +26,17 @@ class GroupMeta:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Unknown members of the document that may be ignored; they are kept when it is written again."""
     format: str = "v3"
-    source: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    source: Mapping[str, Any] | None = field(default=None, repr=False)
     """The document that the metadata came from; never changed."""
+
+    def __eq__(self, other: object) -> bool:
+        # As for arrays, `source` does not matter, and NaN equals NaN.
+        if not isinstance(other, GroupMeta):
+            return NotImplemented
+        same = (self.consolidated, self.extra, self.format) == (other.consolidated, other.extra, other.format)
+        return same and alike(self.attributes, other.attributes)
+
+    __hash__ = None  # type: ignore[assignment]
 
     if not TYPE_CHECKING:  # type checkers find missing names themselves
 

@@ -61,3 +61,17 @@ def test_what_is_rebuilt_is_kept(tmp_path: Path, zarr_format: int, key: str) -> 
     assert Path(repair.kept).read_bytes() == before
     assert list(blizzarr.open_group(path)) == ["lat"]
     assert blizzarr.check(path).clean
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_not_a_number_is_the_same_in_a_copy(zarr_format: int) -> None:
+    """zarr-python and xarray store NaN in attributes, among lists and objects, too."""
+    store: dict[str, bytes] = {}
+    root = blizzarr.create_group(store, zarr_format=zarr_format, attributes={"missing": "N", "range": [0, "N"]})
+    array = root.create_array("a", shape=1, dtype="f4", attributes={"missing": "N", "range": [0, "N"]})
+    blizzarr.consolidate_metadata(store)
+    store |= {key: value.replace(b'"N"', b"NaN") for key, value in store.items()}
+    assert blizzarr.check(store).findings == []
+    opened = blizzarr.open_group(store)
+    assert opened.metadata == blizzarr.open(store).metadata != root.metadata
+    assert opened["a"].metadata == blizzarr.open(store)["a"].metadata != array.metadata
