@@ -280,7 +280,9 @@ class Array(Node):
         if self._is_text:
             elements = np.asarray(elements, self.dtype)
         if np.ndim(elements):
-            return np.asfortranarray(elements) if self.order == "F" and out is None else elements
+            # The engine's own order is that of the chunks, which a codec may have transposed.
+            ordered = np.asfortranarray if self.order == "F" else np.ascontiguousarray
+            return elements if out is not None else ordered(elements)
         if way not in ("basic", "numpy_style"):
             # A point is one of several, but for arrays without axes.
             is_point = way in ("coordinate", "vectorised") and self.engine.ndim

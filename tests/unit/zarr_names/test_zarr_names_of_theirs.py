@@ -201,3 +201,14 @@ def test_arrays_saved_together_have_the_codecs_of_one(version: int) -> None:
         found = {name: array.compressors for name, array in theirs.open_group(mapping, mode="r").arrays()}
         alone = theirs.create_array({}, data=np.arange(2), zarr_format=version).compressors
         assert found == {"arr_0": alone, "x": alone}
+
+
+@pytest.mark.parametrize("order", [None, "C", "F"])
+def test_results_have_the_order_of_the_array(order: Any) -> None:
+    """Also where the chunks have another one."""
+    for library in (zarr, theirs):
+        turned = library.codecs.TransposeCodec(order=(1, 0))
+        options = {"shape": (4, 5), "chunks": (2, 3), "dtype": "i4", "config": order and {"order": order}}
+        array = library.create_array({}, filters=[turned], **options)
+        for result in (array[:], array[1:, ::2], array.oindex[[0, 2], :]):
+            assert (array.order, result.flags.f_contiguous) == (order or "C", order == "F")
