@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# Before JAX is imported: eight devices on any machine.
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
-os.environ["JAX_PLATFORMS"] = "cpu"
+if __name__ == "__main__":
+    # Before JAX is imported: eight devices on any machine.
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+    os.environ["JAX_PLATFORMS"] = "cpu"
 
 import numpy as np
 

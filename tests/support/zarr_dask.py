@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 
-# Worker processes have it from here, too.
-os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"
+if __name__ == "__main__":
+    # Before zarr-python is imported; worker processes have it from here, too.
+    os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"
 
 import dask
 import dask.array as da
