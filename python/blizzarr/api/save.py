@@ -14,10 +14,11 @@ from blizzarr.array.objects import check_objects
 from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group, lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
+from blizzarr.errors import NodeTypeError
 from blizzarr.group_members import left_out, members_and_errors
 from blizzarr.hierarchy.place import place_node
 from blizzarr.keywords import exact_keywords
-from blizzarr.model.names import check_path, join
+from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each
 
@@ -46,7 +47,9 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
         If two arrays have one name, or an array is in the place that would be replaced.
     NodeExistsError
         If files of other programs would be removed.
-    NodeTypeError, MetadataError, PathError, ReadOnlyError, StoreError
+    NodeTypeError
+        If something would be below an array.
+    MetadataError, PathError, ReadOnlyError, StoreError
         As for `create_array`.
 
     Examples
@@ -86,7 +89,9 @@ def save_group(
         If there are no arrays, or elements cannot be stored.
     ValueError
         If two arrays have one name, or an array is in the place that would be replaced.
-    NodeExistsError, NodeTypeError, MetadataError, PathError, ReadOnlyError, StoreError
+    NodeTypeError
+        If something would be below an array.
+    NodeExistsError, MetadataError, PathError, ReadOnlyError, StoreError
         As for `create_array`.
     """
     if not arrays and not named:
@@ -96,6 +101,13 @@ def save_group(
         if name in members:
             raise ValueError(f"expected names other than those of the unnamed arrays, found {name!r}")
         check_path(name)
+    for name in named:
+        for above in ancestors(name):
+            # Far away, both would be made at the same time, and the array would hide what is below it.
+            if above in members or above in named:
+                raise NodeTypeError(
+                    f"expected a group at {above!r}, found an array: nothing can be below it, like {name!r}"
+                )
     # All arrays are checked before anything is replaced.
     values = {name: as_data(data) for name, data in (members | named).items()}
     for data in values.values():

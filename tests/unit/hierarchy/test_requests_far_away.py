@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ConflictError, MetadataError, NodeNotFoundError, UnsupportedOperationError
+from blizzarr.errors import (
+    ConflictError,
+    MetadataError,
+    NodeNotFoundError,
+    NodeTypeError,
+    UnsupportedOperationError,
+)
 from blizzarr.stores import MappingStore
 from support.faulty_server import FaultyServer, faulty_server
 
@@ -308,3 +314,15 @@ def test_what_waits_for_requests_is_done_at_once_for_several_nodes() -> None:
     assert blizzarr.diff(values, Together(values, *chunks)).same
     blizzarr.copy(values, copied := Together({}, "a/blizzarr-copy.json", "b/blizzarr-copy.json"))
     assert blizzarr.diff(values, dict(copied.mapping)).same
+
+
+@pytest.mark.parametrize("zarr_format", ["v3", "v2", "v3_draft", "n5"])
+def test_no_array_is_saved_below_another(zarr_format: Any) -> None:
+    """At the same time, both would be made, and nobody would see the inner one."""
+    for names in (("a", "a/x"), ("a/b/x", "a/b")):
+        store = Far()
+        blizzarr.save(store, before=np.arange(3), zarr_format=zarr_format)
+        values = dict(store.mapping)
+        with pytest.raises(NodeTypeError, match="nothing can be below it"):
+            blizzarr.save(store, zarr_format=zarr_format, **dict.fromkeys(names, np.arange(3)))
+        assert store.mapping == values
