@@ -205,7 +205,8 @@ impl Chain {
             [] => Err(wrong_length(dst.len(), encoded.len())),
             [only] => only.decode_exact(encoded, dst),
             [first, rest @ ..] => crate::scratch::with_vec(|outer| {
-                self.decode_tail(rest, encoded, outer)?;
+                // Of a part of a chunk, fewer elements than its last stored bytes have room for may be wanted.
+                decode_tail(rest, encoded, first.max_encoded_len(dst.len()), outer)?;
                 first.decode_exact(outer, dst)
             }),
         }
@@ -213,24 +214,7 @@ impl Chain {
 
     /// Undoes the bytes-to-bytes codecs when the decoded length is not known (a shard).
     pub fn decode_bounded(&self, encoded: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        self.decode_tail(&self.codecs, encoded, dst)
-    }
-
-    /// Undoes the trailing codecs `tail`, last one first; every stage is bounded by what its predecessor can make.
-    fn decode_tail(&self, tail: &[Box<dyn BytesToBytes>], encoded: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        let first = self.codecs.len() - tail.len();
-        match tail {
-            [] => {
-                ranges::reserve(dst, encoded.len() as u64)?;
-                dst.extend_from_slice(encoded);
-                Ok(())
-            }
-            [codec] => codec.decode_bounded(encoded, self.limits[first], dst),
-            [codec, rest @ ..] => crate::scratch::with_vec(|outer| {
-                self.decode_tail(rest, encoded, outer)?;
-                codec.decode_bounded(outer, self.limits[first], dst)
-            }),
-        }
+        decode_tail(&self.codecs, encoded, self.limits[0], dst)
     }
 
     /// Applies the bytes-to-bytes codecs and appends the result to `dst`.
@@ -251,6 +235,23 @@ impl Chain {
             }
         }
         stages(&self.codecs, serialized, dst)
+    }
+}
+
+/// Undoes the trailing codecs `tail`, last one first, into at most `limit` bytes; every stage is bounded by what its
+/// predecessor can make.
+fn decode_tail(tail: &[Box<dyn BytesToBytes>], encoded: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+    match tail {
+        [] => {
+            ranges::reserve(dst, encoded.len() as u64)?;
+            dst.extend_from_slice(encoded);
+            Ok(())
+        }
+        [codec] => codec.decode_bounded(encoded, limit, dst),
+        [codec, rest @ ..] => crate::scratch::with_vec(|outer| {
+            decode_tail(rest, encoded, codec.max_encoded_len(limit), outer)?;
+            codec.decode_bounded(outer, limit, dst)
+        }),
     }
 }
 

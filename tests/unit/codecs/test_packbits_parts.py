@@ -69,3 +69,17 @@ def test_of_packed_elements_only_the_wanted_bytes_are_read() -> None:
     assert store.read <= 600
     np.testing.assert_array_equal(array[-1, -9:], elements[-1, -9:])
     assert store.read <= 700
+
+
+def test_parts_of_packed_elements_that_other_codecs_have_made() -> None:
+    """At the end of a chunk, the last byte has room for more elements than there are."""
+    for last in range(8):
+        array = blizzarr.create_array(
+            {},
+            data=np.arange(13, dtype="int32") % 2,
+            filters=[{"name": "cast_value", "configuration": {"data_type": "uint16"}}],
+            serializer={"name": "packbits", "configuration": {"first_bit": 0, "last_bit": last}},
+            compressors=None,
+        )
+        for start in range(13):
+            assert array[start:].tolist() == [index % 2 for index in range(start, 13)]
