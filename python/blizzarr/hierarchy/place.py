@@ -303,8 +303,8 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
         raise
     except BaseException:
         if getattr(store, "supports_delete", True):
-            # Of several documents, some may be there; what another writer has stored under their keys stays.
-            for key, value in begun.items() if len(begun) > 1 else ():
+            # Of several documents, some may be there, that of the node last; what another writer has stored stays.
+            for key, value in reversed(begun.items()) if len(begun) > 1 else ():
                 with suppress(BlizzarrError):
                     try_discard(store, key, value)
             for key in reversed(done):
