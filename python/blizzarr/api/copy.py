@@ -34,7 +34,7 @@ from blizzarr.group_members import as_stored, left_out, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import ancestors, check_path, join
+from blizzarr.model.names import ancestors, check_path, depth, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
@@ -403,12 +403,8 @@ def _place_groups(
             )
         begin()
 
-    for _, several in groupby(sorted(groups, key=_depth), _depth):
+    for _, several in groupby(sorted(groups, key=depth), depth):
         each(store, place, several, ARRAYS_AT_ONCE)
-
-
-def _depth(path: str) -> int:
-    return len(path.split("/")) if path else 0
 
 
 def _refuse_unfinished(sources: Iterable[object], lost: Lost | None) -> None:

@@ -22,7 +22,7 @@ from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import StoredNode, array_keys, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import ancestors
+from blizzarr.model.names import ancestors, depth
 from blizzarr.size_text import count_text
 from blizzarr.stores import Store, check_writable
 
@@ -147,7 +147,7 @@ def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repai
     before = {path for path, group in inventory.nodes.groups().items() if group.consolidated is not None}
     by_path = {path: find_quietly(store, path) for path in above | wrong.keys()}
     groups = {path: one.meta for path, one in by_path.items() if isinstance(one, StoredNode)}
-    for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
+    for path in sorted(groups, key=lambda path: (-depth(path), path)):
         group, finding = groups[path], wrong.get(path)
         left_alone = how.dry_run if finding is None else not finding.repairable
         if not isinstance(group, GroupMeta) or path not in before or left_alone:

@@ -76,6 +76,15 @@ def ancestors(path: str) -> list[str]:
     return ["/".join(names[:depth]) for depth in range(len(names))]
 
 
+def depth(path: str) -> int:
+    """Return how many nodes are above a path.
+
+    >>> depth("a/b"), depth("a"), depth("")
+    (2, 1, 0)
+    """
+    return path.count("/") + 1 if path else 0
+
+
 def innermost(key: str, prefixes: Container[str]) -> str | None:
     """Return the longest of these prefixes, which are empty or end with a slash, that a key has; None if it has none.
 

@@ -27,6 +27,7 @@ from blizzarr.durability import durable
 from blizzarr.formats import FORMATS, StoredNode, chunk_prefix, chunk_store, find_many
 from blizzarr.formats.document import load
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import depth
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
 from blizzarr.stores.requests import delete_many, duplicate_many, set_many
@@ -150,7 +151,7 @@ def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:
 
 
 def _depth(node: NodeUpgrade) -> int:
-    return node.path.count("/") + 1 if node.path else 0
+    return depth(node.path)
 
 
 def _stale(store: Store, node: NodeUpgrade, moving: Mapping[str, list[tuple[str, str]]]) -> Iterator[str]:

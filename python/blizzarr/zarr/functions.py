@@ -13,7 +13,7 @@ from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.formats import detect
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import GroupMeta
-from blizzarr.model.names import ancestors
+from blizzarr.model.names import ancestors, depth
 from blizzarr.zarr.arguments import (
     IGNORED,
     array_options,
@@ -404,7 +404,7 @@ def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = 
     for group in {group for path in named for group in ancestors(path)} - set(named):
         if detect(engine, group) is None:
             named[group] = GroupMetadata(zarr_format=next(iter(formats)))
-    for path in sorted(named, key=lambda path: path.count("/") + bool(path)):
+    for path in sorted(named, key=depth):
         node = named[path]
         with creating(engine):
             stored = place_node(engine, path, node.to_engine(), overwrite=overwrite)
