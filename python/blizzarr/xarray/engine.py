@@ -203,9 +203,7 @@ def dataset_of(
     - `close`: what closing the dataset does.
     - `**decoding`: what is decoded, as in `xarray.open_dataset`.
     """
-    variables = {
-        name: variable_of(stored.source, mask_fill, isinstance(node, Array), stored) for name, stored in arrays.items()
-    }
+    variables = {name: variable_of(stored, mask_fill, isinstance(node, Array)) for name, stored in arrays.items()}
     _cut(variables, arrays)
     attributes = {} if isinstance(node, Array) else node.attrs.asdict()
     dataset = StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)

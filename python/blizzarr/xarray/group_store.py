@@ -35,7 +35,7 @@ from blizzarr.group import Group
 from blizzarr.hierarchy.place import any_name
 from blizzarr.problems import warn
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_small
-from blizzarr.xarray.variables import dimensions_of, variable_of
+from blizzarr.xarray.variables import StoredArray, dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
 """Encodings that say something about objects of zarr-python, and nothing about what is stored."""
@@ -72,7 +72,7 @@ class GroupStore(ZarrStore):
         """Return an array as a variable."""
         array = self.members[name]
         assert isinstance(array, Array)
-        return variable_of(array, self._use_zarr_fill_value_as_mask)
+        return variable_of(StoredArray(array), self._use_zarr_fill_value_as_mask)
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """Replace the attributes of the group; raise `TypeError` if JSON cannot express a value."""

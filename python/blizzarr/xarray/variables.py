@@ -86,9 +86,7 @@ def read_ahead(store: Store, arrays: Iterable[StoredArray]) -> None:
     each(store, read, wanted, ARRAYS_AT_ONCE)
 
 
-def variable_of(
-    array: Array, mask_fill: bool | None = None, by_itself: bool = False, stored: StoredArray | None = None
-) -> Variable:
+def variable_of(stored: StoredArray, mask_fill: bool | None = None, by_itself: bool = False) -> Variable:
     """Return an array as a variable whose encoding is that of xarray's own engine for Zarr.
 
     Codecs are in the encoding as zarr-python and `blizzarr.xarray.to_zarr` take them: those of v1 and v2 as objects of
@@ -98,11 +96,10 @@ def variable_of(
 
     - `mask_fill`: whether the fill value is to be masked; by default in v2, and not in v3.
     - `by_itself`: whether the array is in no group: then dimensions without names are called as in xarray, ``dim_0``.
-    - `stored`: the elements, if the caller has them already.
     """
+    array = stored.source
     meta = array.metadata
     dimensions = dimensions_of(array, by_itself)
-    stored = StoredArray(array) if stored is None else stored
     chunks, stored_sizes = (grid.compact_sizes(array.shape) for grid in (meta.read_grid, meta.chunk_grid))
     encoding: dict[str, Any] = {
         "chunks": chunks,
