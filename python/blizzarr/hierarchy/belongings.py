@@ -123,13 +123,13 @@ class Belongings(NamedTuple):
     """The record for a removal, together with those of earlier removals that were interrupted."""
 
 
-def belongings(store: Store, path: str, implied: bool = False, before: Belongings | None = None) -> Belongings:
+def belongings(store: Store, path: str, implied: bool = False, here: Format | None = None) -> Belongings:
     """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely.
 
     - `implied`: whether a group without a document counts as a node of its format.
-    - `before`: what belonged to it before it was removed; what others have made since is looked for in the same places.
+    - `here`: the format of a node that was removed; what others have made since is looked for where it was.
     """
-    here = _format(store, path, implied) if before is None else before.removed.forms[0]
+    here = _format(store, path, implied) if here is None else here
     prefixes: Sequence[str] = here.node_prefixes(path)
     keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
     removed = read(store, path, keys, prefixes)

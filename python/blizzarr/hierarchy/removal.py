@@ -110,9 +110,9 @@ def read(store: Store, path: str, keys: Iterable[str], prefixes: Iterable[str]) 
     """
     forms: dict[str, Format] = {}
     chunks: list[Chunks] = []
-    records = {key: None for key in keys if key.rpartition("/")[2] == REMOVAL}
+    records = [key for key in keys if key.rpartition("/")[2] == REMOVAL]
     if not removal_key(path).startswith(tuple(prefixes)):
-        records = {removal_key(path): None} | records
+        records.insert(0, removal_key(path))
     for key in records:
         raw = store.get(key)
         removed = None if raw is None else _understood(bytes(raw), key.removesuffix(REMOVAL))

@@ -66,7 +66,7 @@ def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
             _refuse_successor(store, path)
             return
         # Members that others made after the listing.
-        things = belongings(store, path, implied, things)
+        things = belongings(store, path, here=things.removed.forms[0])
         if not things.documents:
             return
         _remove_what_is_there(store, path, things)
@@ -117,7 +117,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
             store.delete(key)
 
     # Those of inner nodes first, and of each node one after the other.
-    steps = sorted(set(documents).difference(together), key=_step)
+    steps = sorted((key for key in documents if key not in together), key=_step)
     for _, several in groupby(steps, _step):
         each(store, delete, several)
     if written and store.get(removal_key(path)) is None:
