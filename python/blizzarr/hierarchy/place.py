@@ -33,7 +33,7 @@ from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
-from blizzarr.stores import Listing, Store, check_writable
+from blizzarr.stores import Listing, Replaced, Store, check_writable
 from blizzarr.stores.conditional import try_discard, with_version
 from blizzarr.stores.requests import each
 
@@ -284,13 +284,9 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
     writers make the same node, one of them succeeds, and the others get an error.
     """
     done: list[str] = []
-    begun: dict[str, bytes] = {}
     try:
         for node_path, documents in new.items():
-            begun = documents
-            is_stored = put(store, {}, documents)
-            begun = {}
-            if is_stored:
+            if _put_all(store, documents):
                 done += documents
                 continue
             mine = documents.items() if node_path == path else ()
@@ -303,12 +299,21 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
         raise
     except BaseException:
         if getattr(store, "supports_delete", True):
-            # Of several documents, some may be there, that of the node last; what another writer has stored stays.
-            for key, value in reversed(begun.items()) if len(begun) > 1 else ():
-                with suppress(BlizzarrError):
-                    try_discard(store, key, value)
             for key in reversed(done):
                 store.delete(key)
+        raise
+
+
+def _put_all(store: Store, documents: dict[str, bytes]) -> Replaced:
+    """Store the documents of one node as `put` does; after an error, none of several stays."""
+    try:
+        return put(store, {}, documents)
+    except BaseException:
+        if len(documents) > 1 and getattr(store, "supports_delete", True):
+            # That of the node comes last, and goes first; what another writer has stored stays.
+            for key, value in reversed(documents.items()):
+                with suppress(BlizzarrError):
+                    try_discard(store, key, value)
         raise
 
 
