@@ -75,13 +75,12 @@ def diff(
             return None
         return compare_elements(f"/{name}", one, other, tolerance, shown, advance, workers)
 
-    def is_quick(pair: tuple[str, Array, Array]) -> bool:
-        return workers is None and is_small(TEMPORARY * (size_of(pair[1]) + size_of(pair[2])))
-
-    # Small arrays that are far away wait for requests most of the time.
-    far = a.store if is_remote(a.store) else b.store
-    quick = [pair for pair in pairs if is_quick(pair)]
-    compared = dict(zip((pair[0] for pair in quick), each(far, compare, quick, ARRAYS_AT_ONCE), strict=True))
+    far = next(filter(is_remote, (a.store, b.store)), None)
+    compared = {}
+    if far is not None and workers is None:
+        # Small arrays that are far away wait for requests most of the time.
+        quick = [pair for pair in pairs if is_small(TEMPORARY * (size_of(pair[1]) + size_of(pair[2])))]
+        compared = dict(zip((pair[0] for pair in quick), each(far, compare, quick, ARRAYS_AT_ONCE), strict=True))
     for pair in pairs:
         name = pair[0]
         path = f"/{name}"
