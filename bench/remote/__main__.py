@@ -162,8 +162,9 @@ def main() -> None:
                 for row in rows:
                     if row in WRITE_ROWS and protocol != "s3":
                         continue
-                    others = measure_datasets if row in DATASET_ROWS else measure
-                    measured = measure_writes if row in WRITE_ROWS else others
+                    measured = measure_writes if row in WRITE_ROWS else measure
+                    if row in DATASET_ROWS:
+                        measured = measure_datasets
                     medians = measured(places, row, values, chosen.rounds)
                     best = min((taken for peer, taken in medians.items() if peer != "blizzarr"), default=float("nan"))
                     cells = [f"{medians[peer]:,.0f}" if peer in medians else "-" for peer in PEERS]

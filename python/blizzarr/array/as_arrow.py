@@ -79,7 +79,7 @@ def _in_lists(made: Any, elements: npt.NDArray[Any]) -> Any:
 
 
 def _refuse_lossy_times(flat: npt.NDArray[Any], dtype: DataType) -> None:
-    """Raise an error for times of which pyarrow would make other ones without a word."""
+    """Raise an error for times that pyarrow would change silently."""
     if flat.dtype.kind not in "mM":
         return
     unit, count = np.datetime_data(flat.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 from blizzarr.errors import UnknownExtensionError
@@ -109,6 +110,5 @@ def member_forms(form: Format, path: str) -> Sequence[Format]:
     family = relatives(form, path)
     if form.zarr_format is None or form.name not in FORMATS:
         return family
-    names = list(FORMATS)
-    newer = [FORMATS[name] for name in names[: names.index(form.name)]]
+    newer = takewhile(lambda other: other.name != form.name, FORMATS.values())
     return [*(other for other in newer if other not in family), *family]
