@@ -127,7 +127,7 @@ def belongings(store: Store, path: str, implied: bool = False, here: Format | No
     """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely.
 
     - `implied`: whether a group without a document counts as a node of its format.
-    - `here`: the format of a node that was removed; what others have made since is looked for where it was.
+    - `here`: the format of a node that was removed; what others have made since is looked for where that node was.
     """
     here = _format(store, path, implied) if here is None else here
     prefixes: Sequence[str] = here.node_prefixes(path)

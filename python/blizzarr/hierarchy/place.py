@@ -310,7 +310,7 @@ def _put_all(store: Store, documents: dict[str, bytes]) -> Replaced:
         return put(store, {}, documents)
     except BaseException:
         if len(documents) > 1 and getattr(store, "supports_delete", True):
-            # That of the node comes last, and goes first; what another writer has stored stays.
+            # The node's own document is stored last, and goes first; what another writer has stored stays.
             for key, value in reversed(documents.items()):
                 with suppress(BlizzarrError):
                     try_discard(store, key, value)

@@ -116,7 +116,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
         with nobody_writing(store, [key]):
             store.delete(key)
 
-    # Those of inner nodes first, and of each node one after the other.
+    # The documents of inner nodes go first, and those of one node go one after the other.
     steps = sorted((key for key in documents if key not in together), key=_step)
     for _, several in groupby(steps, _step):
         each(store, delete, several)
