@@ -1,6 +1,6 @@
 """Arrays that are opened again and again, as by the workers of a data loader.
 
-As long as neither the array's directory nor its document has another version than before, nothing is read, decoded and
+As long as the array's document is the same, and no other document has appeared beside it, nothing is decoded and
 prepared again: the new array shares all that with the earlier one. What an array is, is decided elsewhere.
 """
 
@@ -12,7 +12,7 @@ from blizzarr.array.array import Array
 from blizzarr.array.facts import binding_of, share_binding
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
-from blizzarr.formats import is_doubtful
+from blizzarr.formats import has_others_beside, is_doubtful
 from blizzarr.formats.attributes import pack, unpack
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, Store
@@ -23,7 +23,7 @@ class _Opened(NamedTuple):
     """What was found at a place."""
 
     directory: bytes | None
-    """The version of the directory, from before its documents were read."""
+    """The version of the directory, from before its documents were read; None if it changed only just before."""
     metadata: ArrayMeta
     attributes: bytes | None
     binding: Binding
@@ -72,12 +72,18 @@ def reopened(store: Store, path: str) -> Array | Reopening | None:
         return None
     directory = store.native.directory_version(path)
     if known is None:
-        return None if directory is None else Reopening(place, directory)
+        return Reopening(place, directory)
     document = known.binding.document
-    if known.directory != directory or document is None or not document.is_unchanged():
+    if document is None or not document.is_unchanged():
         # Others may change it all the time: it is remembered again if it is opened once more.
         _kept.keep(place, None)
         return None
+    if directory is None or known.directory != directory:
+        # Chunks may have appeared in it, or documents of another format.
+        if has_others_beside(store, path):
+            _kept.keep(place, None)
+            return None
+        _kept.keep(place, known._replace(directory=directory))
     metadata = known.metadata
     metadata.dtype.check_length()
     attributes = metadata.attributes if known.attributes is None else unpack(known.attributes)

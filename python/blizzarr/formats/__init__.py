@@ -6,10 +6,10 @@ functions here work for all formats, so that other packages need not ask which f
 """
 
 from blizzarr.formats.array_format import ArrayFormat
+from blizzarr.formats.beside import PROGRESS, has_others_beside, is_doubtful, unfinished, warn_if_unfinished
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
     LIKELY_OF_GROUPS,
-    PROGRESS,
     below,
     detect,
     find,
@@ -17,14 +17,10 @@ from blizzarr.formats.finding import (
     find_implied,
     find_many,
     find_one,
-    get_many,
     is_complete,
-    is_doubtful,
     listed,
     read_if_there,
     read_node,
-    unfinished,
-    warn_if_unfinished,
 )
 from blizzarr.formats.format import Child, Format, StoredNode
 from blizzarr.formats.implicit import is_implicit
@@ -46,6 +42,7 @@ from blizzarr.formats.nodes import (
     stored_document,
 )
 from blizzarr.formats.ome import OmeChange, ome_changes
+from blizzarr.formats.reading import get_many
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_consolidated import own_copies_differ

@@ -10,76 +10,36 @@ other, as most nodes have the newest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from errno import EACCES, EISDIR, ENOTDIR
-from functools import lru_cache
+from errno import EACCES, EISDIR
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, PathError, StoreError
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError
 from blizzarr.formats import draft, v2_separator
-from blizzarr.formats.document import MAX_BYTES, Stored, load
+from blizzarr.formats.beside import PROGRESS, keys_beside, warn_if_unfinished
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import N5
+from blizzarr.formats.reading import get_many, get_value
 from blizzarr.formats.table import FORMATS, format_of, member_forms, relatives
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
-from blizzarr.problems import Notice, Problems, warn, warn_of
+from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.conditional import as_bytes
 from blizzarr.stores.regular import is_damage
 from blizzarr.stores.requests import each, is_remote
 
-PROGRESS: Final = "blizzarr-copy.json"
-"""The key, beside the document of a node that is being copied, of the copy's progress; see `blizzarr.copying`."""
-
 LIKELY_OF_GROUPS: Final = V2
 """The `likely` format of groups whose format nobody knows: far away, most are older than v3, and v3 counts before."""
 
-_NO_VALUE: Final = (EISDIR, ENOTDIR)
 _FEW: Final = 8
 """The most nodes whose documents of older formats are asked for at once far away."""
 
 _SEARCHES: Final = (draft.search,)
 """Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
-
-
-def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
-    """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
-    up_to = getattr(store, "get_up_to", None)
-    try:
-        if len(keys) == 1 and up_to is None:
-            return [store.get(keys[0])]
-        at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
-        if up_to is not None:
-            # A store that expands what is stored stops where a document is too large.
-            return [up_to(key, MAX_BYTES) for key in keys]
-        return each(store, store.get, keys) if at_once is None else list(at_once(keys))
-    except PathError:
-        if len(keys) == 1:
-            raise
-    except StoreError as error:
-        if error.errno not in _NO_VALUE:
-            raise
-    return each(store, lambda key: _get(store, key), keys)
-
-
-def _get(store: Store, key: str) -> Any:
-    """Return a value; `None` also if the store cannot have the key.
-
-    A document of one format may have the key of a directory of another, or one below a file, or one that is too long
-    for the store.
-    """
-    try:
-        return store.get(key)
-    except PathError:
-        return None
-    except StoreError as error:
-        if error.errno in _NO_VALUE:
-            return None
-        raise
 
 
 def find_many(
@@ -199,7 +159,7 @@ def _with_entry(
 ) -> dict[str, bytes] | None:
     """Return documents with that of the hierarchy as a whole, which is read once; `None` if there is none."""
     if entry not in entries:
-        entries[entry] = _get(store, entry)
+        entries[entry] = get_value(store, entry)
     return None if entries[entry] is None else {**documents, entry: bytes(entries[entry])}
 
 
@@ -257,7 +217,7 @@ def find(
     if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
         v2_separator.warn_of_slashes(store, path, meta)
     counts = FORMATS.get(meta.format) or format_of(meta)
-    keys = _keys_beside(path, counts.zarr_format if form is None else None)
+    keys = keys_beside(path, counts.zarr_format if form is None else None)
     beside = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if beside:
         older = [key for key in beside if not key.endswith(PROGRESS)]
@@ -346,40 +306,6 @@ def _find_far(
     if isinstance(result, BlizzarrError):
         raise result
     return result, known
-
-
-@lru_cache
-def _keys_beside(path: str, number: int | None) -> tuple[str, ...]:
-    """Return the keys of documents that make a node in older formats of Zarr, and of a copy's progress."""
-    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
-    return tuple(join(path, name) for name in (*(name for form in older for name in form.node_keys("")), PROGRESS))
-
-
-def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
-    """Return whether `find` may have warned of an array in a local directory; False for some arrays of v3 only."""
-    if meta.format != V3.name or not isinstance(meta.source, Stored):
-        return True
-    notices: list[Notice] = []
-    (key,) = V3.document_keys(path)
-    V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
-    return bool(notices or store.present(_keys_beside(path, V3.zarr_format)))  # type: ignore[attr-defined]
-
-
-def unfinished(store: Store, path: str) -> dict[str, Any] | None:
-    """Return the record of the copy to a path that is going on or was interrupted; None if there is none."""
-    raw = _get(store, join(path, PROGRESS))
-    record = {"complete": True} if raw is None else load(bytes(raw), Problems()) or {}
-    return None if record.get("complete") is True else record
-
-
-def warn_if_unfinished(store: Store, path: str) -> None:
-    """Warn of a node whose elements have not all been copied: those that are missing read as the fill value."""
-    if unfinished(store, path) is not None:
-        where = f"/{path} in {store}" if path else store
-        warn(
-            f"{where} is an unfinished copy, in which elements are missing, which read as the fill value; unless the "
-            "copy is still going on, the same copy with resume=True finishes it",
-        )
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:

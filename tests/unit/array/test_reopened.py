@@ -134,3 +134,21 @@ def test_paths_within_a_store(places: Path) -> None:
         assert array.path == "a"
         assert array[3] == 4
     assert blizzarr.open(places / "by_path", path="a")._binding is array._binding
+
+
+def test_an_array_that_was_just_made_is_shared(tmp_path: Path) -> None:
+    """The times of its files are too new to tell of further changes, so that the document's bytes are compared."""
+    blizzarr.create_array(str(tmp_path), data=np.arange(4), chunks=2)
+    for _ in range(3):
+        array = blizzarr.open(str(tmp_path))
+        assert array[3] == 3
+    assert blizzarr.open(str(tmp_path))._binding is array._binding
+    document = tmp_path / "zarr.json"
+    document.write_text(json.dumps({**json.loads(document.read_text()), "shape": [3]}))
+    assert blizzarr.open(str(tmp_path)).shape == (3,)
+    for _ in range(3):
+        assert (blizzarr.open(str(tmp_path))[...] == [0, 1, 2]).all()
+    (tmp_path / ".zarray").write_bytes(b"{}")
+    for _ in range(3):
+        with pytest.warns(UserWarning, match="two formats"):
+            blizzarr.open(str(tmp_path))
