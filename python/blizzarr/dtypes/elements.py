@@ -1,6 +1,6 @@
 """A user's values as elements: texts of Arrow, nulls and masked elements, complex numbers of two narrow parts.
 
-Of elements that may be missing, of Arrow or masked, NumPy would make NaN or other numbers.
+Of elements that may be missing, of Arrow, pandas or masked, NumPy would make NaN, other numbers, or texts like "nan".
 """
 
 from __future__ import annotations
@@ -19,19 +19,25 @@ from blizzarr.lazy_imports import is_instance
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return a value as an array of this data type, as NumPy does but for values that NumPy would change.
 
-    Nulls of Arrow and masked elements are missing in ``zarrs.optional``. In complex numbers of two narrow parts, of
-    which NumPy would set both to the same, a number is its real and its imaginary part.
+    Nulls of Arrow and masked elements are missing in ``zarrs.optional``, and NaT among times. In complex numbers of two
+    narrow parts, of which NumPy would set both to the same, a number is its real and its imaginary part.
 
-    Raise `ValueError` for nulls and masked elements if elements cannot be missing, `TypeError` for groups and mappings.
+    Raise `ValueError` for nulls and masked elements if elements cannot be missing, and for objects among texts that
+    stand for missing ones. Raise `TypeError` for groups and mappings.
 
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
     """
     check_no_mapping(value)
     if count := null_count(value):
-        if dtype.names != optional.FIELDS:
+        if dtype.names == optional.FIELDS:
+            value = masked_of(value)
+        elif dtype.kind in "mM":
+            value = with_nat(value, count)
+        else:
             raise refuse_nulls(count)
-        value = masked_of(value)
+    if dtype.kind in "SU" and (count := _missing_texts(value)):
+        raise refuse_nulls(count)
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
     if dtype.names != ("real", "imag"):
@@ -99,6 +105,37 @@ def refuse_nulls(count: int) -> ValueError:
     return ValueError(
         f"expected elements that are there, found {count:,} that {are} null or masked; fill them, or use zarrs.optional"
     )
+
+
+def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
+    """Return times of which `count` are null or masked as an array with NaT in their places.
+
+    Raise `ValueError` if the elements are no times.
+
+    >>> with_nat(np.ma.masked_equal(np.array([1, 2], "M8[Y]"), np.datetime64("1971")), 1)
+    array([ 'NaT', '1972'], dtype='datetime64[Y]')
+    """
+    times = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+    if times.dtype.kind not in "mM":
+        raise refuse_nulls(count)
+    return times.filled(times.dtype.type("NaT")) if isinstance(times, np.ma.MaskedArray) else times
+
+
+def _missing_texts(value: Any) -> int:
+    """Return how many objects are none that NumPy should make texts of: None, NaN and others that are not themselves.
+
+    >>> _missing_texts(["a", None, float("nan"), 1]), _missing_texts(np.array([1, float("nan")]))
+    (2, 0)
+    """
+    objects = np.asarray(value, None if hasattr(value, "dtype") else object)
+    return sum(map(_is_missing, objects.astype(object).flat)) if objects.dtype.kind in "OT" else 0
+
+
+def _is_missing(element: Any) -> bool:
+    try:
+        return element is None or bool(element != element)
+    except TypeError:
+        return True  # that of pandas, which does not say whether it equals itself
 
 
 def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:

@@ -114,6 +114,28 @@ def test_times_that_arrow_would_change(dtype: str) -> None:
     assert days.to_arrow([0, 1, 3]).cast("int32").to_pylist() == [2**31 - 1, -(2**31), None]
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "timedelta64[ns]", "datetime64[D]"])
+def test_missing_times_come_back(dtype: str) -> None:
+    """NaT is null in Arrow, and null is NaT here, as is a masked time; nulls among numbers are no times."""
+    arrow = pytest.importorskip("pyarrow")
+    data = np.array([7, "NaT", 2**31 - 1], dtype)
+    array = blizzarr.create_array({}, data=data)
+    made = array.to_arrow()
+    assert made.null_count == 1
+    for given in (made, arrow.chunked_array([made[:1], made[1:]]), np.ma.array(data, mask=[False, True, False])):
+        array[:] = 0
+        array[:] = given
+        np.testing.assert_array_equal(array[:], data)
+        for again in (blizzarr.create_array({}, data=given), blizzarr.create_array({}, data=given, dtype=dtype)):
+            assert again.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(again[:], data)
+    array.append(made)
+    np.testing.assert_array_equal(array[3:], data)
+    for target, given in ((array, arrow.array([1, None] * 3)), (blizzarr.create_array({}, data=[1, 2, 3]), made)):
+        with pytest.raises(ValueError, match="null or masked"):
+            target[:] = given
+
+
 def test_arrays_are_arrays_of_arrow() -> None:
     """Whatever takes Arrow's interface for C takes an array: as an array, as a stream, and cast to what it asks for."""
     arrow = pytest.importorskip("pyarrow")
@@ -189,6 +211,26 @@ def test_masked_elements_are_not_lost() -> None:
     assert array[...].tolist() == [7, 8, 9]
     array[...] = np.ma.array([4, 5, 6])
     assert array[...].tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize("kind", ["str", "string", object, "list", "nullable"])
+@pytest.mark.parametrize("dtype", ["U5", "S5", str])
+def test_missing_texts_of_pandas_are_not_lost(kind: Any, dtype: Any) -> None:
+    """NumPy would make the texts "nan" and "<NA>" of them."""
+    pandas = pytest.importorskip("pandas")
+    elements = [b"a", b"b"] if dtype == "S5" else ["a", "b"]
+    array = blizzarr.create_array({}, data=elements, dtype=dtype)
+    for missing in (None, float("nan"), pandas.NA, pandas.NaT):
+        given = {
+            "list": lambda missing=missing: ["c", missing],
+            "nullable": lambda missing=missing: np.array(["c", missing], np.dtypes.StringDType(na_object=missing)),
+        }.get(kind, lambda missing=missing: pandas.Series(["c", missing], dtype=kind))()
+        for work in (lambda given=given: array.__setitem__(..., given), lambda given=given: array.append(given)):
+            with pytest.raises((TypeError, ValueError)):
+                work()
+        with pytest.raises((TypeError, ValueError)):
+            blizzarr.create_array({}, data=given, dtype=dtype)
+    assert array[...].tolist() == elements
 
 
 def test_a_group_is_no_data() -> None:
