@@ -6,7 +6,8 @@ several equal names, and any depth that the stack allows.
 - Duplicate names are a problem, except in attributes, where the last one counts (and a `Notice` says so).
 - The tokens ``NaN``, ``Infinity`` and ``-Infinity`` are not JSON, but they are in the attributes of many stored arrays,
   because Python writes them. They are read and written there, and refused in members that the specification defines.
-- Numbers are kept exactly: integers of up to 4,300 digits (Python's limit), others as 64-bit floating point.
+- Numbers are kept exactly: integers of up to 4,300 digits (Python's limit), others as 64-bit floating point. ``1e400``,
+  which that cannot hold, is an integer: infinity would be stored as ``Infinity`` again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from json.encoder import encode_basestring_ascii
+from math import isinf
 from typing import Any, Final
 
 import numpy as np
@@ -47,9 +49,22 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+def _number(text: str) -> float | int:
+    number = float(text)
+    if not isinf(number):
+        return number
+    digits, _, exponent = text.lower().partition("e")
+    if len(digits) + int(exponent or 0) > _DIGITS:
+        raise ValueError
+    from decimal import Decimal
+
+    return int(Decimal(text))
+
+
+_DIGITS: Final = 4300
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique)
-_LENIENT: Final = json.JSONDecoder()
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_number)
+_LENIENT: Final = json.JSONDecoder(parse_float=_number)
 
 
 def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bool = False) -> dict[str, Any] | None:

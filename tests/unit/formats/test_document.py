@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,27 @@ def test_not_a_number_in_attributes() -> None:
     assert not problems.items
     assert b"NaN" in dump(read, "k")
     assert b"-Infinity" in dump(read, "k")
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1.5E+309", "1" + "0" * 400 + ".0"])
+def test_numbers_beyond_floating_point_are_kept(number: str) -> None:
+    """JSON has them, but not the infinity that they would become."""
+    problems = Problems()
+    read = load(f'{{"attributes": {{"a": {number}}}}}'.encode(), problems)
+    assert read is not None
+    assert not problems.items
+    assert read["attributes"]["a"] == int(Decimal(number))
+    stored = dump(read, "k")
+    assert b"Infinity" not in stored
+    assert load(stored, problems) == read
+
+
+@pytest.mark.parametrize("number", ["1e4300", "-1e99999999999999999999"])
+def test_numbers_of_too_many_digits(number: str) -> None:
+    """They are an error, as integers are that are spelled out, and take no time."""
+    problems = Problems()
+    assert load(f'{{"attributes": {{"a": {number}}}}}'.encode(), problems) is None
+    assert problems.items[0].expected == "integers of at most 4,300 digits"
 
 
 @pytest.mark.parametrize("value", [{1, 2}, b"bytes", 1j, object()])
