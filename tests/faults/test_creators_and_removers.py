@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.stores import LocalStore, MappingStore, Store
 from support.stepped import Stepped
 
@@ -128,3 +128,28 @@ def test_row_104_a_creator_that_fails_removes_nothing_of_others(monkeypatch: pyt
     with pytest.raises(type(error)):
         creates(3, 6, 2, overwrite=True)(store)
     assert state(store) == {"g": None, "g/x": [2, 2, 2, 2]}
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_row_104_an_array_takes_the_place_of_a_group_above(deletes: bool) -> None:
+    """The new node cannot stay, unless the store cannot delete; what others have put in its place stays."""
+
+    class Planting(MappingStore):
+        supports_delete = deletes
+
+        def delete(self, key: str) -> object:
+            assert deletes
+            return super().delete(key)
+
+        def replace(self, key: str, expected: Any, value: Any) -> Any:
+            replaced = super().replace(key, expected, value)
+            if key == "g/x/zarr.json":
+                self.set("g/zarr.json", array)
+            return replaced
+
+    array = blizzarr.create_array({}, data=np.arange(4)).store.get("zarr.json")
+    blizzarr.create_group(store := Planting({}), path="g")
+    with pytest.raises(NodeTypeError, match="nothing can be below it"):
+        blizzarr.create_group(store, path="g/x")
+    assert ("g/x/zarr.json" in store.mapping) is not deletes
+    assert store.get("g/zarr.json") == array

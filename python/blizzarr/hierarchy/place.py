@@ -26,7 +26,7 @@ from blizzarr.formats import (
     relatives,
 )
 from blizzarr.hierarchy.belongings import chunk_names
-from blizzarr.hierarchy.changing import changing
+from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.removal import REMOVAL, removal_key
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -104,15 +104,7 @@ def place_node(
     form = format_of(meta)
     path = check_path(path, form.name_problem)
     above = ancestors(path)
-    find: Callable[[], Any] = partial(find_many, store, [path, *above], absent=True)
-    is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
-    if getattr(store, "object_client", None) is None or is_flat:
-        (here, *nodes_above), listings = find(), None
-    else:
-        # The engine limits how many requests are in flight. If something is there after all, the listing is made in
-        # vain, which would take long where all chunks are beside the document.
-        listing: Callable[[], Any] = partial(_list_place, store, path, form)
-        (here, *nodes_above), listings = each(store, lambda request: request(), (find, listing))
+    (here, *nodes_above), listings = _look(store, path, meta)
     for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here, listings)
@@ -149,24 +141,7 @@ def place_node(
                     raise
             else:
                 break
-        # Another writer may have removed a group above, which was there, and missed the node that is now in it.
-        if wanted := form.groups_above(path):
-            now = find_many(store, above)
-            gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
-            try:
-                for group, there in zip(above, now, strict=True):
-                    if isinstance(there, StoredNode) and isinstance(there.meta, ArrayMeta):
-                        _check_above(store, group, there, path, form)
-                for group in gone:
-                    _store(store, path, {group: encode(GroupMeta(format=meta.format), group)})
-            except NodeTypeError:
-                # An array has taken the place of a group above: the node cannot stay.
-                for key in new[path]:
-                    store.delete(key)
-                raise
-            if not gone:
-                # Otherwise the groups above are read anew: one may have been consolidated before another was made.
-                after += now
+        after += _above_again(store, path, meta, new[path])
     return stored
 
 
@@ -186,6 +161,43 @@ def _refuse_reserved(form: Format, new: set[str]) -> None:
         if reason is not None:
             advice = "such names are read, and blizzarr.config.set(reserved_names=True) allows new ones"
             raise PathError(f"{path!r} is no path of a new node: {reason}; {advice}")
+
+
+def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Listing] | None]:
+    """Return the nodes at a path and above it, and the listings of `_list_place` if they are made at the same time."""
+    find: Callable[[], Any] = partial(find_many, store, [path, *ancestors(path)], absent=True)
+    is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
+    if getattr(store, "object_client", None) is None or is_flat:
+        return find(), None
+    # The engine limits how many requests are in flight. If something is there after all, the listing is made in vain,
+    # which would take long where all chunks are beside the document.
+    listing: Callable[[], Any] = partial(_list_place, store, path, format_of(meta))
+    nodes, listings = each(store, lambda request: request(), (find, listing))
+    return nodes, listings
+
+
+def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes]) -> NodesAbove:
+    """Make groups above a new node again that another writer, who missed the node, has removed in the meantime.
+
+    Return the nodes above; none if one was made: another may have been consolidated before that.
+
+    Raise `NodeTypeError` if an array has taken the place of one. Then the documents of the node are removed again.
+    """
+    form = format_of(meta)
+    if not (wanted := form.groups_above(path)):
+        return []
+    above = ancestors(path)
+    now = find_many(store, above)
+    gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
+    try:
+        for group, there in zip(above, now, strict=True):
+            if isinstance(there, StoredNode) and isinstance(there.meta, ArrayMeta):
+                _check_above(store, group, there, path, form)
+        _store(store, path, {group: encode(GroupMeta(format=meta.format), group) for group in gone})
+    except NodeTypeError:
+        _take_back(store, documents)
+        raise
+    return [] if gone else now
 
 
 def _check_above(store: Store, group: str, there: StoredNode | BlizzarrError | None, path: str, form: Format) -> None:
@@ -283,11 +295,11 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
     If one cannot be stored, those before it are removed again. Each is stored only if there is still none: if several
     writers make the same node, one of them succeeds, and the others get an error.
     """
-    done: list[str] = []
+    done: dict[str, bytes] = {}
     try:
         for node_path, documents in new.items():
             if _put_all(store, documents):
-                done += documents
+                done |= documents
                 continue
             mine = documents.items() if node_path == path else ()
             left = {key: value for key, value in mine if _is_left(store, key, documents)}
@@ -298,9 +310,7 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]]) -> None:
         # The groups stay: the writer that was faster may have put nodes into them.
         raise
     except BaseException:
-        if getattr(store, "supports_delete", True):
-            for key in reversed(done):
-                store.delete(key)
+        _take_back(store, done)
         raise
 
 
@@ -309,12 +319,20 @@ def _put_all(store: Store, documents: dict[str, bytes]) -> Replaced:
     try:
         return put(store, {}, documents)
     except BaseException:
-        if len(documents) > 1 and getattr(store, "supports_delete", True):
-            # The node's own document is stored last, and goes first; what another writer has stored stays.
-            for key, value in reversed(documents.items()):
-                with suppress(BlizzarrError):
-                    try_discard(store, key, value)
+        if len(documents) > 1:
+            _take_back(store, documents)
         raise
+
+
+def _take_back(store: Store, documents: dict[str, bytes]) -> None:
+    """Remove documents after an error, unless the store cannot delete; what other writers have stored stays.
+
+    The own document of a node is stored last, and goes first.
+    """
+    if getattr(store, "supports_delete", True):
+        for key, value in reversed(documents.items()):
+            with suppress(BlizzarrError):
+                try_discard(store, key, value)
 
 
 def _check_made(store: Store, made: str, path: str) -> None:
