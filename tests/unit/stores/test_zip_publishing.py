@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
-from blizzarr.errors import ConflictError
+from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import ZipStore
+from blizzarr.stores.zip.file import AppendFile
 
 
 def test_an_older_file_that_was_forgotten_does_not_replace_a_newer_one(tmp_path: Path) -> None:
@@ -25,6 +27,25 @@ def test_an_older_file_that_was_forgotten_does_not_replace_a_newer_one(tmp_path:
     older._finish()
     assert ZipStore(path).get("a") == b"new"
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_forgotten_file_that_has_no_room(tmp_path: Path, is_new: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Python prints when the program ends names the file, and says what was lost."""
+    path = tmp_path / "x.zip"
+    if not is_new:
+        with ZipStore(path, mode="w") as store:
+            store.set("a", b"old")
+    store = ZipStore(path, mode="a")
+    store.set("b", b"value")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(AppendFile, "append", full)
+    with pytest.raises(StoreError, match=rf"cannot close {path}: No space .*; what was set since .* is lost"):
+        store._finish()
+    assert [left.name for left in tmp_path.iterdir()] == ["x.zip"] * (not is_new)
 
 
 @pytest.mark.parametrize("mode", ["a", "w"])

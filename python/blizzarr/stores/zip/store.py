@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from blizzarr.errors import ArchiveError, StoreError, UnsupportedOperationError
+from blizzarr.errors import ArchiveError, BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.fork import in_child
 from blizzarr.problems import warn
 from blizzarr.stores.base import BaseStore
@@ -106,7 +106,7 @@ class ZipStore(BaseStore):
             self._archive = Archive.open(self.path, mode)
         _open.add(self)
         # Also when the program ends, so that forgetting `close` loses nothing.
-        self._finish = weakref.finalize(self, self._archive.finish)
+        self._finish = weakref.finalize(self, _finish, self._archive)
         if complaints := self._archive.complaints:
             shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
             warn(f"{self.path}: {shown}")
@@ -252,6 +252,16 @@ class ZipStore(BaseStore):
         if len(keys) != len(self._archive.entries):
             keys = self._sorted = sorted(self._archive.entries)
         return keys
+
+
+def _finish(archive: Archive) -> None:
+    """Close a file that nobody has closed. Python can only print what this raises, so the text says what was lost."""
+    try:
+        with failures("close", "", archive.path):
+            archive.finish()
+    except BlizzarrError as error:
+        error.reason = f"{error.reason}; what was set since the last flush is lost (call close() to handle that)"
+        raise
 
 
 _open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
