@@ -25,6 +25,7 @@ from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, U
 from blizzarr.formats import format_of, read_if_there, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
+from blizzarr.hierarchy.removal import removal_key
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -395,7 +396,7 @@ class Group(GroupMembers):
             If the store fails. Part of the member may have been removed then; removing it again goes on.
         """
         path = join(self._path, member_path(name, self._metadata))
-        if name not in self:
+        if name not in self and self._store.get(removal_key(path)) is None:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
         remove_node(self._store, path, implied=True)
         self._forget()

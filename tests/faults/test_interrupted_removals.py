@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeExistsError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError
 from blizzarr.stores import LocalStore, MappingStore, Store, StoreWrapper, Value
 
 
@@ -104,6 +104,29 @@ def test_row_081_a_root_that_was_being_replaced_is_replaced_the_next_time(
         assert all(store.get(key) == wanted.get(key) for key in store.list())
     else:
         raise AssertionError("it never ends")
+
+
+@pytest.mark.parametrize("kind", ["in memory", "directory"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["x", "g"])
+def test_row_081_a_removal_that_dies_again_and_again(tmp_path: Path, kind: str, layout: str, name: str) -> None:
+    """Removing the member again goes on each time, until nothing is left of it."""
+    for steps in range(3, 9):
+        store = Dying(LocalStore(tmp_path / str(steps)) if kind == "directory" else MappingStore({}))
+        put(store, f"group of {layout}", np.arange(1, 65).reshape(8, 8))
+        rest = {key for key in store.list() if f"{name}/" not in key and f"/{name}." not in key}
+        for _ in range(10):
+            store.left = steps
+            try:
+                del blizzarr.open_group(store, mode="r+")[name]
+                break
+            except Died:
+                store.left = -1
+            except NodeNotFoundError:
+                break  # it died when everything was gone
+        assert set(store.list()) == rest
+        with pytest.raises(NodeNotFoundError):
+            del blizzarr.open_group(store)[name]
 
 
 def test_row_081_what_is_left_of_a_removal_is_told() -> None:

@@ -91,9 +91,7 @@ def record(store: Store, path: str, removed: Removed) -> bool:
     """Store the record of a node that is about to be removed; return False if there was no room for it."""
     key = removal_key(path)
     above = key.removesuffix(REMOVAL)
-    arrays = [
-        list(one._replace(prefix=one.prefix[len(above) :])) for one in removed.chunks if one.prefix.startswith(above)
-    ]
+    arrays = [list(one._replace(prefix=_relative(one.prefix, above))) for one in removed.chunks]
     names = [form.name for form in removed.forms]
     value = json.dumps({"blizzarr_removal": 1, "formats": names, "chunks": arrays}).encode()
     # A removal that makes room on a full disk must not fail for want of room.
@@ -128,10 +126,20 @@ def _understood(raw: bytes, above: str) -> Removed | None:
         if value["blizzarr_removal"] != 1:
             return None
         forms = tuple(FORMATS[name] for name in value["formats"])
-        return Removed(forms, tuple(Chunks(above + one[0], *one[1:]) for one in value["chunks"] if _is_chunks(one)))
+        chunks = [Chunks(*one) for one in value["chunks"] if _is_chunks(one)]
+        return Removed(forms, tuple(one._replace(prefix=_absolute(one.prefix, above)) for one in chunks))
     except (ValueError, KeyError, TypeError):
         # Records are written atomically, so this is a file of another program.
         return None
+
+
+def _relative(prefix: str, above: str) -> str:
+    """Return a prefix as a record has it: below that of the node, or, in the draft, below the root."""
+    return prefix[len(above) :] if prefix.startswith(above) else "/" + prefix
+
+
+def _absolute(prefix: str, above: str) -> str:
+    return prefix[1:] if prefix.startswith("/") else above + prefix
 
 
 def _is_chunks(entry: Any) -> bool:

@@ -105,7 +105,9 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
     delete_prefix = getattr(store, "delete_prefix", None)
     at_once = things.alone and len(documents) <= LOCKED and bool(getattr(store, "deletes_at_once", False))
     together = [key for key in documents if at_once and key.startswith(things.prefixes)]
-    in_one_step = delete_prefix is not None and things.alone and len(together) == len(documents)
+    in_one_step = (
+        delete_prefix is not None and things.alone and len(together) == len(documents) and len(things.prefixes) == 1
+    )
     recorded = bool(documents and chunks) and not in_one_step
     if not in_one_step:
         # First, because an array that is listed there without chunks would read as the fill value.
@@ -128,7 +130,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
             remove_chunks(store, array_path, array)
     if delete_prefix is not None and things.alone and (not recorded or _in_bulk(store)):
         with nobody_writing(store, together):
-            for prefix in things.prefixes:
+            for prefix in sorted(things.prefixes, key=removal_key(path).startswith):  # the record last
                 delete_prefix(prefix)
     else:
         each(store, store.delete, chunks)
