@@ -224,8 +224,8 @@ def _datasets(
             yield "" if at_root else path, node.path, node.to_dataset(inherit=inherited or at_root)
         return
     if isinstance(data, DataArray):
-        if data.name is None or data.name in data.coords or data.name in data.dims:
-            # Coordinates of the same name would be the same array.
+        if data.name is None or data.name in data.coords or data.name in data.dims or "/" in str(data.name):
+            # Coordinates of the same name would be the same array, and one of a name with slashes is in a group below.
             named = data.to_dataset(name=DATAARRAY_VARIABLE)
             data = named if data.name is None else named.assign_attrs({DATAARRAY_NAME: data.name})
         else:

@@ -272,7 +272,7 @@ def test_trees(tmp_path: Path) -> None:
 def test_data_arrays_and_groups(tmp_path: Path) -> None:
     """Data arrays with and without a name are written as xarray does, also into a group that is open."""
     group = blizzarr.create_group(tmp_path / "a.zarr")
-    for name, place in ((None, "a"), ("t", "b"), ("x", "c")):
+    for name, place in ((None, "a"), ("t", "b"), ("x", "c"), ("t/u", "d")):
         array = xr.DataArray([1, 2], {"x": [5, 6]}, name=name)
         array.blizzarr.to_zarr(group, "a", place)
         xr.testing.assert_identical(xr.open_dataarray(tmp_path / "a.zarr", engine=Engine, group=place), array)
