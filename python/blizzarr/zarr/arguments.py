@@ -16,7 +16,13 @@ from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import format_named
 from blizzarr.zarr.config import check_array_setting, config
 from blizzarr.zarr.dtype import ZDType
-from blizzarr.zarr.errors import MetadataValidationError, ZarrDeprecationWarning, ZarrRuntimeWarning, ZarrUserWarning
+from blizzarr.zarr.errors import (
+    MetadataValidationError,
+    ZarrDeprecationWarning,
+    ZarrRuntimeWarning,
+    ZarrUserWarning,
+    translated,
+)
 
 
 class _DefaultFillValue:
@@ -340,7 +346,8 @@ def choose_chunks(options: dict[str, Any]) -> None:
             chunks = tuple(c if c and c > 0 else max(length, 1) for c, length in zip(chunks, shape, strict=True))
     if min(shape, default=0) < 0 or (not is_left and len(chunks) != len(shape)):
         return  # These are errors, of which `blizzarr.create_array` says what is wrong.
-    native = DataType.parse(getattr(data, "dtype", dtype) if dtype is None else dtype).numpy
+    with translated():
+        native = DataType.parse(getattr(data, "dtype", dtype) if dtype is None else dtype).numpy
     itemsize = 1 if native.kind in "OT" else native.itemsize
     if is_left:
         chunks = usual_chunks(shape, itemsize, 2**26 if shards is None else 2**20)

@@ -10,6 +10,7 @@ import numpy as np
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.table import NUMBERS
 from blizzarr.zarr.abc.metadata import Metadata
+from blizzarr.zarr.errors import translated
 
 __all__ = [
     *("Bool", "Complex64", "Complex128", "DateTime64", "FixedLengthUTF32", "Float16", "Float32", "Float64"),
@@ -294,8 +295,8 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:
 
     Raises
     ------
-    ValueError
-        If there is none.
+    ValueError, TypeError
+        If there is none; the error is both.
     """
     if isinstance(dtype_spec, ZDType):
         return dtype_spec
@@ -310,7 +311,8 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:
             return of_numpy(np.dtype(dtype_spec))
         except (TypeError, ValueError):
             pass
-    return of_engine(DataType.parse(dtype_spec))
+    with translated():
+        return of_engine(DataType.parse(dtype_spec))
 
 
 parse_data_type = parse_dtype

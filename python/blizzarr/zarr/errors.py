@@ -97,7 +97,7 @@ class ChunkNotFoundError(BaseZarrError):
 
 
 class DataTypeValidationError(ValueError):
-    """It is never raised: data types that there are not raise a `blizzarr.errors.MetadataError`."""
+    """It is never raised: data types that there are not raise a `MetadataError` that is also a `TypeError`."""
 
 
 class PickleCodecDisabledError(BaseZarrError):
@@ -189,11 +189,16 @@ def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any
         return also(error, ContainsArrayError if wanted is GroupNotFoundError else NodeTypeValidationError)
     if isinstance(error, errors.MetadataError) and any(problem.expected == JSON_OBJECT for problem in error.problems):
         return also(error, json.JSONDecodeError)
+    if isinstance(error, errors.MetadataError) and {(error.key, one.path) for one in error.problems} == {_GIVEN_TYPE}:
+        return also(error, TypeError)
     for ours, theirs in _CLASSES:
         if isinstance(error, ours):
             return also(error, theirs)
     return error
 
+
+_GIVEN_TYPE: Final = (None, "data_type")
+"""The key and the member of a problem with a data type that is in no document: zarr-python raises NumPy's error."""
 
 _CLASSES: Final = (
     (errors.UnknownExtensionError, UnknownCodecError),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +14,7 @@ import pytest
 
 from blizzarr import zarr
 from blizzarr.codecs import CATALOGUE
+from blizzarr.zarr.dtype import parse_dtype
 from blizzarr.zarr.errors import ArrayNotFoundError, BoundsCheckError, ContainsArrayError, VindexInvalidSelectionError
 
 
@@ -282,3 +285,23 @@ def test_a_consolidated_group_shows_what_was_changed_through_its_members() -> No
     assert opened.metadata.consolidated_metadata is not None
     opened["a"]["x"].attrs["unit"] = "mm"
     assert opened["a/x"].attrs["unit"] == "mm"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", ["foo", "int3", "M8[foo]", object(), ["a"], 3])
+def test_no_data_type(zarr_format: Any, dtype: Any) -> None:
+    """zarr-python raises the `TypeError` of NumPy, and in some releases a `ValueError`."""
+    group = zarr.create_group({}, zarr_format=zarr_format)
+    for work in (
+        lambda: group.create_array("a", shape=4, dtype=dtype),
+        lambda: group.create_array("a", shape=4, chunks=(2,), dtype=dtype),
+        lambda: zarr.zeros(4, dtype=dtype, zarr_format=zarr_format),
+        lambda: parse_dtype(dtype, zarr_format=zarr_format),
+    ):
+        with pytest.raises(TypeError, match="expected the name of a data type") as raised:
+            work()
+        assert isinstance(raised.value, ValueError)
+        assert isinstance(pickle.loads(pickle.dumps(raised.value)), TypeError)
+    document = {**zarr.create_array({}, shape=4, dtype="i4").metadata.to_dict(), "data_type": 5}
+    with pytest.raises(zarr.errors.MetadataValidationError):
+        zarr.open_array({"zarr.json": json.dumps(document).encode()})
