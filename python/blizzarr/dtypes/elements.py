@@ -128,7 +128,7 @@ def _missing_texts(value: Any) -> int:
     (2, 0)
     """
     objects = np.asarray(value, None if hasattr(value, "dtype") else object)
-    return sum(map(_is_missing, objects.astype(object).flat)) if objects.dtype.kind in "OT" else 0
+    return sum(map(_is_missing, objects.astype(object, copy=False).flat)) if objects.dtype.kind in "OT" else 0
 
 
 def _is_missing(element: Any) -> bool:
