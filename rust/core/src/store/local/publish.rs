@@ -5,6 +5,8 @@
 //! systems, on file systems without unnamed files (NFS), and for small values that replace others, the file has a temporary
 //! name from the start: without the link, that takes a fifth less time.
 
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
@@ -161,6 +163,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
     };
     temporary::mark_alive(&file);
     let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+    let written = written.and_then(|()| keep_mode(&file, path));
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
         Existing::Replace | Existing::ReplaceSeen => rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
@@ -179,6 +182,25 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         let _ = fs::remove_file(&temporary);
     }
     outcome
+}
+
+/// Gives a file the mode of the document that it will replace, if any: what only some may read or write stays so.
+///
+/// Chunks get the mode of new files, as to look at each would take a tenth of the time that a small one takes.
+pub(super) fn keep_mode(file: &File, path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if path.file_name().and_then(OsStr::to_str).is_some_and(is_document) {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |metadata: fs::Metadata| metadata.permissions().mode() & 0o777;
+        if let Some(old) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(mode) {
+            if old != mode(file.metadata()?) {
+                file.set_permissions(fs::Permissions::from_mode(old))?;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, path);
+    Ok(())
 }
 
 /// Whether a link failed because the file system has none, as FAT and some in user space.
