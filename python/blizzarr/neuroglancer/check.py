@@ -21,19 +21,8 @@ from blizzarr.views.domain import merged_domain
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
     """Return constraints that only this scale meets, with one of its chunk sizes."""
-    return ScaleConstraints(
-        scale.key,
-        scale.resolution,
-        scale.sharding,
-        scale.sharding is None,
-        scale.encoding,
-        scale.jpeg_quality if scale.encoding == "jpeg" else None,
-        scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None,
-        scale.block_size,
-        scale.size,
-        scale.voxel_offset,
-        chunk,
-    )
+    shared = {name: getattr(scale, name) for name in Scale.__match_args__ if name not in ("chunk_sizes", "extra")}
+    return ScaleConstraints(**shared, unsharded=scale.sharding is None, chunk_size=chunk)
 
 
 def codec_of_scale(scale: Scale) -> CodecSpec:
@@ -73,51 +62,34 @@ def _matching(volume: Volume, wanted: ScaleConstraints, units: DimensionUnits) -
 
 def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
     """Raise unless a volume meets the constraints."""
-    if wanted.dtype is not None and wanted.dtype.name != volume.data_type:
-        _differ("data_type", wanted.dtype.name, volume.data_type)
-    if wanted.num_channels not in (None, volume.num_channels):
-        _differ("num_channels", wanted.num_channels, volume.num_channels)
-    if wanted.kind not in (None, volume.kind):
-        _differ("type", wanted.kind, volume.kind)
+    stored = {"data_type": volume.data_type, "num_channels": volume.num_channels, "type": volume.kind}
+    for name, demanded in wanted.to_json(with_dtype=True).items():
+        if demanded != stored[name]:
+            _differ(name, demanded, stored[name])
 
 
 def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
     """Raise unless a scale meets the constraints.
 
-    >>> scale = Scale("a", (1.0, 1.0, 1.0), (1, 1, 1), (0, 0, 0), ((1, 1, 1),), "raw", None, None, 75, -1, {})
+    >>> scale = Scale("a", (1.0, 1.0, 1.0), (1, 1, 1), (0, 0, 0), ((1, 1, 1),), "raw", None, None, None, None, {})
     >>> check_scale(scale, ScaleConstraints(chunk_size=(2, 1, 1)))
     Traceback (most recent call last):
     ...
     blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Expected "chunk_size" of [2,1,1] but received: [[1,1,1]]
     """
-    pairs: list[tuple[str, Any, Any]] = [("key", wanted.key, scale.key), ("encoding", wanted.encoding, scale.encoding)]
-    if scale.encoding == "jpeg":
-        pairs.append(("jpeg_quality", wanted.jpeg_quality, scale.jpeg_quality))
-    if scale.encoding == "png":
-        pairs.append(("png_level", wanted.png_level, scale.png_level))
-    block = wanted.compressed_segmentation_block_size
-    pairs.append(("compressed_segmentation_block_size", block, scale.block_size))
-    pairs.append(("resolution", wanted.resolution, scale.resolution))
-    if wanted.unsharded or wanted.sharding is not None:
-        said, stored = wanted.sharding, scale.sharding
-        if said != stored:
-            _differ("sharding", None if said is None else said.to_json(), None if stored is None else stored.to_json())
-    pairs += [("size", wanted.size, scale.size), ("voxel_offset", wanted.voxel_offset, scale.voxel_offset)]
-    for name, demanded, actual in pairs:
-        if demanded is not None and demanded != actual:
-            _differ(name, demanded, actual)
-    if wanted.chunk_size is not None and wanted.chunk_size not in scale.chunk_sizes:
-        _differ("chunk_size", wanted.chunk_size, scale.chunk_sizes)
+    demands, chunks = wanted.to_json(), list(map(list, scale.chunk_sizes))
+    # -1 is how TensorStore names the default level.
+    stored = {"png_level": -1, **stored_scale(scale, None).to_json()}
+    for name in filter(demands.__contains__, wanted.__match_args__):
+        if name == "chunk_size":
+            if demands[name] not in chunks:
+                _differ(name, demands[name], chunks)
+        elif demands[name] != stored[name]:
+            _differ(name, demands[name], stored[name])
 
 
 def _differ(name: str, wanted: Any, actual: Any) -> None:
-    raise ConstraintError(f"Expected {quote(name)} of {_shown(wanted)} but received: {_shown(actual)}")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return dump([list(item) if isinstance(item, tuple) else item for item in value])
-    return dump(value)
+    raise ConstraintError(f"Expected {quote(name)} of {dump(wanted)} but received: {dump(actual)}")
 
 
 def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) -> None:

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
+from blizzarr import json_members
 from blizzarr.errors import SpecError
-from blizzarr.json_members import Members, as_integer, as_text, at_position, one_of
-from blizzarr.json_values import dump, expected, quote
-from blizzarr.neuroglancer.info import ENCODINGS, INT32, INT64, LARGEST, TYPES, Triple, encoding_problem, number_of
-from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, data_encoding, sharding_from_json
+from blizzarr.json_members import as_integer, as_object, as_text, refuse_all
+from blizzarr.neuroglancer.info import (
+    CHUNK_LENGTH,
+    INT64,
+    OPTIONS,
+    TYPES,
+    Triple,
+    encoding_members,
+    encoding_problem,
+    scale_members,
+)
+from blizzarr.neuroglancer.members import Members, three
+from blizzarr.neuroglancer.sharding import DATA_ENCODINGS, Sharding
+from blizzarr.problems import Problems
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DType, dtype_json
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleConstraints:
-    """Constraints on a scale; None where there is none."""
+    """Constraints on a scale; None where there is none. TensorStore checks them in the order of the fields, too."""
 
     key: str | None = None
-    resolution: tuple[float, float, float] | None = None
-    sharding: Sharding | None = None
-    unsharded: bool = False
-    """True if there must be no shards."""
     encoding: str | None = None
     jpeg_quality: int | None = None
     png_level: int | None = None
     compressed_segmentation_block_size: Triple | None = None
+    resolution: tuple[float, float, float] | None = None
+    unsharded: bool = False
+    """True if there must be no shards."""
+    sharding: Sharding | None = None
     size: Triple | None = None
     voxel_offset: Triple | None = None
     """The offset, which is zero if only a size is given."""
@@ -36,13 +46,13 @@ class ScaleConstraints:
     def to_json(self) -> dict[str, Any]:
         """Return the members that are given."""
         members: dict[str, Any] = {}
-        for member in fields(self):
-            value = getattr(self, member.name)
-            if member.name in ("sharding", "unsharded") or value is None:
-                continue
-            members[member.name] = list(value) if isinstance(value, tuple) else value
-        if self.sharding is not None or self.unsharded:
-            members["sharding"] = None if self.sharding is None else self.sharding.to_json()
+        for name in self.__match_args__:
+            value = getattr(self, name)
+            if name == "sharding":
+                if self.unsharded or value is not None:
+                    members[name] = None if value is None else value.to_json()
+            elif name != "unsharded" and value is not None:
+                members[name] = list(value) if isinstance(value, tuple) else value
         return dict(sorted(members.items()))
 
 
@@ -77,7 +87,7 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
             raise SpecError(f"Expected data type of {dtype.name} but received: {parsed.name}")
         return parsed
 
-    members = Members(value)
+    members = json_members.Members(value)
     kind = members.take("type", as_text, None)
     given = members.take("data_type", same, dtype)
     channels = members.take("num_channels", as_integer(1, INT64), None)
@@ -86,88 +96,30 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
 
 
 def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
-    """Parse the member ``scale_metadata``."""
-    members = Members(value)
-    key = members.take("key", as_text, None)
-    resolution = members.take("resolution", three(_number), None)
-    unsharded = "sharding" in members.left and members.left["sharding"] is None
-    sharding = members.take("sharding", lambda given: None if given is None else sharding_from_json(given), None)
-    encoding, quality, level = encoding_members(members)
-    block = None
-    if encoding == "compressed_segmentation":
-        block = members.take("compressed_segmentation_block_size", three(as_integer(1, INT32)), None)
-    else:
-        members.take("compressed_segmentation_block_size", _only("compressed_segmentation"), None)
-    integers = three(as_integer(-INT64 - 1, INT64, "64-bit signed integer"))
-    size = members.take("size", integers, None)
+    """Parse the member ``scale_metadata``.
 
-    def offset_of(given: Any) -> Any:
-        if size is None:
-            raise SpecError('cannot be specified without "size"')
-        return integers(given)
-
-    offset = members.take("voxel_offset", offset_of, None if size is None else (0, 0, 0))
-    chunk = members.take("chunk_size", three(as_integer(1, LARGEST)), None)
-    members.end()
-    if chunk is not None and sharding is not None and size is not None:
-        check_key_bits(size, chunk)
-    if size is not None:
-        _check_region(size, offset)
-    if encoding is not None:
-        wrong = encoding_problem(encoding, None if of.dtype is None else of.dtype.name, of.num_channels)
-        if wrong is not None:
-            raise SpecError(wrong)
-    return ScaleConstraints(key, resolution, sharding, unsharded, encoding, quality, level, block, size, offset, chunk)
-
-
-def encoding_members(members: Members) -> tuple[str | None, int | None, int | None]:
-    """Take the encoding, and its options: the quality of ``jpeg``, the level of ``png``."""
-    encoding = members.take("encoding", one_of(*ENCODINGS), None)
-    quality = members.take("jpeg_quality", as_integer(0, 100) if encoding == "jpeg" else _only("jpeg"), None)
-    level = members.take("png_level", as_integer(0, 9) if encoding == "png" else _only("png"), None)
-    return encoding, quality, level
-
-
-def three(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a parser of arrays of three elements."""
-
-    def parse_all(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            raise expected(value, "array")
-        if len(value) != 3:
-            raise SpecError(f"Array has length {len(value)} but should have length 3")
-        return tuple(at_position(position, value, parse) for position in range(3))
-
-    return parse_all
-
-
-def _number(value: Any) -> float:
-    number = number_of(value)
-    if number is None:
-        raise expected(value, "64-bit floating-point number")
-    return number
-
-
-def _only(encoding: str) -> Callable[[Any], None]:
-    def refuse(value: Any) -> None:
-        raise SpecError(f"Only valid for {quote(encoding)} encoding")
-
-    return refuse
-
-
-def _check_region(size: Sequence[int], offset: Sequence[int]) -> None:
-    """Raise unless the region is valid.
-
-    >>> _check_region((1, 2, -1), (0, 0, 0))
+    >>> scale({"size": [1, 2, -1]}, MultiscaleConstraints())
     Traceback (most recent call last):
     ...
-    blizzarr.errors.SpecError: "size" of [1,2,-1] and "voxel_offset" of [0,0,0] do not specify a valid region
+    blizzarr.errors.SpecError: size: expected with voxel_offset a valid region, found [[1, 2, -1], [0, 0, 0]]
     """
-    for first, length in zip(offset, size, strict=True):
-        if length < 0 or first < -LARGEST or first + length - 1 > LARGEST:
-            raise SpecError(
-                f'"size" of {dump(list(size))} and "voxel_offset" of {dump(list(offset))} do not specify a valid region'
-            )
+    problems = Problems()
+    members = Members(as_object(value), "", problems, partial=True)
+    unsharded = "sharding" in members.left and members.left["sharding"] is None
+    chunk = members.take("chunk_size", three(CHUNK_LENGTH), "three lengths")
+    found = scale_members(members, chunk)
+    members.refuse_others()
+    if found["encoding"] is not None:
+        dtype = None if of.dtype is None else of.dtype.name
+        wrong = encoding_problem(found["encoding"], dtype, of.num_channels)
+        if wrong is not None:
+            problems.add("encoding", wrong, found["encoding"])
+    refuse_all(_errors(problems))
+    return ScaleConstraints(**found, unsharded=unsharded, chunk_size=chunk)
+
+
+def _errors(problems: Problems) -> list[SpecError]:
+    return [SpecError(str(problem)) for problem in problems.items]
 
 
 class PrecomputedCodec(DriverCodec):
@@ -189,11 +141,18 @@ class PrecomputedCodec(DriverCodec):
         super().__init__(**{name: value for name, value in given.items() if value is not None})
 
     @classmethod
-    def take(cls, members: Members) -> PrecomputedCodec:
-        return cls(*encoding_members(members), members.take("shard_data_encoding", data_encoding, None))
+    def take(cls, members: json_members.Members) -> PrecomputedCodec:
+        problems = Problems()
+        own = Members(members.left, "", problems, partial=True)
+        found = encoding_members(own, ("jpeg_quality", "png_level"))
+        found["shard_data_encoding"] = own.one_of("shard_data_encoding", DATA_ENCODINGS)
+        members.left = own.left
+        members.wrong += _errors(problems)
+        return cls(**found)
 
     def to_json(self) -> dict[str, Any]:
         # Options of an encoding stand beside it.
         encoding = self.given.get("encoding")
-        other = {name for name, owner in (("jpeg_quality", "jpeg"), ("png_level", "png")) if owner != encoding}
-        return {name: value for name, value in self.given.items() if name not in other}
+        return {
+            name: value for name, value in self.given.items() if name not in OPTIONS or OPTIONS[name][0] == encoding
+        }

@@ -91,9 +91,9 @@ def new_document(
         chunk_sizes=(chunk,),
         encoding=encoding,
         sharding=sharding,
-        block_size=block,
-        jpeg_quality=codec.get("jpeg_quality", QUALITY),
-        png_level=codec.get("png_level", -1),
+        jpeg_quality=codec.get("jpeg_quality", QUALITY) if encoding == "jpeg" else None,
+        png_level=codec.get("png_level") if encoding == "png" else None,
+        compressed_segmentation_block_size=block,
         extra={},
     )
     check_schema(Volume(kind, dtype.name, channels, (scale,), {}), scale, chunk, schema)

@@ -53,9 +53,10 @@ def array_of(
         total *= max(length, 1)
     if total > INT64_MAX:
         problems.add(f"{where}.size", "fewer than 2^63 elements", list(scale.size))
-    if scale.block_size is not None and prod(scale.block_size) >= _TOO_MANY:
+    block = scale.compressed_segmentation_block_size
+    if block is not None and prod(block) >= _TOO_MANY:
         place_of_block = f"{where}.compressed_segmentation_block_size"
-        problems.add(place_of_block, "blocks of fewer than 2^56 elements", list(scale.block_size))
+        problems.add(place_of_block, "blocks of fewer than 2^56 elements", list(block))
     if _ABOVE in resolved(path, scale.key).split("/"):
         problems.add(f"{where}.key", "a place within the store; open a directory above it for this one", scale.key)
     if len(problems.items):
@@ -91,10 +92,8 @@ def _shards(sharding: Sharding, scale: Scale, chunk: Triple) -> ShardKeys:
 def _chain(scale: Scale, dtype: DataType) -> CodecChain:
     turned = TransposeCodec((3, 2, 1, 0))
     gzip = () if scale.sharding is None or scale.sharding.data_encoding == "raw" else (GzipCodec(6),)
-    if scale.block_size is not None:
-        return CodecChain((turned,), CompressedSegmentationCodec(scale.block_size), gzip)
+    if scale.compressed_segmentation_block_size is not None:
+        return CodecChain((turned,), CompressedSegmentationCodec(scale.compressed_segmentation_block_size), gzip)
     if scale.encoding in IMAGES:
-        quality = scale.jpeg_quality if scale.encoding == "jpeg" else None
-        level = scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None
-        return CodecChain((turned,), ImageCodec(scale.encoding, quality, level), gzip)
+        return CodecChain((turned,), ImageCodec(scale.encoding, scale.jpeg_quality, scale.png_level), gzip)
     return CodecChain((turned,), BytesCodec("little").resolve(Chunk(dtype, None)), gzip)

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
-from blizzarr.json_members import Members, as_integer, one_of
-from blizzarr.json_values import dump, expected
+from blizzarr.json_values import dump
+from blizzarr.neuroglancer.members import Members
 from blizzarr.problems import Problems
 
 HASHES: Final = ("identity", "murmurhash3_x86_128")
@@ -22,9 +22,6 @@ DATA_ENCODINGS: Final = ("raw", "gzip")
 _KIND: Final = "neuroglancer_uint64_sharded_v1"
 KEY_BITS: Final = 64
 """The most bits of the number of a chunk."""
-
-data_encoding: Final = one_of(*DATA_ENCODINGS)
-"""A parser of the encoding of the data of shards, or of the indexes of minishards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,57 +59,18 @@ def sharding_of(value: Any, path: str, problems: Problems) -> Sharding | None:
     if type(value) is not dict:
         problems.add(path, "an object, or null", value)
         return None
-    left = dict(value)
-    options: dict[str, Any] = {}
-    if left.pop("@type", None) != _KIND:
-        problems.add(f"{path}.@type", f'"{_KIND}"', value.get("@type"))
-    most = {"preshift_bits": 64, "minishard_bits": 32}
-    for name in ("preshift_bits", "minishard_bits", "shard_bits"):
-        limit = most.get(name, 64 - options.get("minishard_bits", 0))
-        bits = left.pop(name, None)
-        if type(bits) is float and bits.is_integer():
-            bits = int(bits)
-        if type(bits) is not int or not 0 <= bits <= limit:
-            problems.add(f"{path}.{name}", f"an integer in [0, {limit}]", bits)
-            bits = 0
-        options[name] = bits
-    for name, choices in (
-        ("hash", HASHES),
-        ("data_encoding", DATA_ENCODINGS),
-        ("minishard_index_encoding", DATA_ENCODINGS),
-    ):
-        options[name] = left.pop(name, "raw" if choices is DATA_ENCODINGS else None)
-        if options[name] not in choices:
-            problems.add(f"{path}.{name}", f"one of {', '.join(choices)}", options[name])
-    for name, other in left.items():
-        problems.add(f"{path}.{name}", "no such member", other)
-    return None if len(problems.items) > before else Sharding(**options)
-
-
-def sharding_from_json(value: Any) -> Sharding:
-    """Parse the member ``sharding``.
-
-    >>> sharding_from_json({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 65})
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Error parsing object member "preshift_bits": Expected integer ... received: 65
-    """
-
-    def kind(value: Any) -> str:
-        if value != _KIND:
-            raise expected(value, dump(_KIND))
-        return _KIND
-
-    members = Members(value)
-    members.take("@type", kind)
-    preshift = members.take("preshift_bits", as_integer(0, 64))
-    minishard = members.take("minishard_bits", as_integer(0, 32))
-    shard = members.take("shard_bits", as_integer(0, 64 - minishard))
-    hash_ = members.take("hash", one_of(*HASHES))
-    data = members.take("data_encoding", data_encoding, "raw")
-    index = members.take("minishard_index_encoding", data_encoding, "raw")
-    members.end()
-    return Sharding(preshift, minishard, shard, hash_, data, index)
+    members = Members(value, f"{path}.", problems)
+    members.one_of("@type", (_KIND,))
+    preshift = members.integer("preshift_bits", 0, 64)
+    minishard = members.integer("minishard_bits", 0, 32)
+    shard = members.integer("shard_bits", 0, 64 - (minishard or 0))
+    hash_ = members.one_of("hash", HASHES)
+    data = members.one_of("data_encoding", DATA_ENCODINGS, "raw")
+    index = members.one_of("minishard_index_encoding", DATA_ENCODINGS, "raw")
+    members.refuse_others()
+    if len(problems.items) > before:
+        return None
+    return Sharding(preshift, minishard, shard, hash_, data, index)  # type: ignore[arg-type]  # all are there
 
 
 def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...] | None:
