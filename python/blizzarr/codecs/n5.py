@@ -43,9 +43,6 @@ class N5Codec(Codec):
 
     compressor: Codec | None = None
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         assert chunk.dtype is not None
         assert chunk.shape is not None
@@ -109,9 +106,6 @@ class N5DefaultCodec(Codec):
             # Without a shape, a filter before it does not fit, and whoever checks the chain says so.
             listed = [TransposeCodec(tuple(range(len(chunk.shape or ())))[::-1]), BytesCodec("big")]
         return replace(self, codecs=chains.resolve(listed, chunk))
-
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
 
     def steps(self, chunk: Chunk) -> list[Step]:
         assert isinstance(self.codecs, chains.CodecChain)

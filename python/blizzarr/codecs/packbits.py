@@ -68,9 +68,6 @@ class PackbitsCodec(Codec):
     def _kept(self, width: int) -> tuple[int, int]:
         return self.first_bit or 0, width - 1 if self.last_bit is None else self.last_bit
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         assert chunk.dtype is not None
         width = _width(chunk.dtype)

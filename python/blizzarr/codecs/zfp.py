@@ -143,9 +143,6 @@ class ZfpCodec(Codec):
                 problems.add(path, expected, list(chunk.shape))
         return len(problems.items) == before
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         assert chunk.dtype is not None
         taken = np.dtype(_TYPES[chunk.dtype.name])

@@ -58,9 +58,6 @@ class ImageCodec(ArrayBytesCodec):
     quality: int | None = None
     level: int | None = None
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         if find_spec(_PACKAGE) is None:
             raise UnsupportedOperationError(
@@ -155,9 +152,6 @@ class CompressedSegmentationCodec(Codec):
     endian: ClassVar[str] = "little"
 
     block_size: tuple[int, int, int]
-
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
 
     def steps(self, chunk: Chunk) -> list[Step]:
         assert chunk.dtype is not None

@@ -373,6 +373,8 @@ def test_a_codec_of_zarr_python() -> None:
     np.testing.assert_array_equal(blizzarr.open(theirs)[:], DATA)
     np.testing.assert_array_equal(zarr.open_array(theirs, mode="r")[:], DATA)
     assert array.metadata.codecs.to_json()[0] == {"name": "test.added", "configuration": {"amount": 5}}
+    packed = blizzarr.create_array({}, data=DATA, serializer="packbits", compressors=[Squashed()])
+    np.testing.assert_array_equal(packed[:], DATA)
     with pytest.raises(MetadataError, match=r"options that test\.added takes.*spam"):
         blizzarr.create_array({}, data=DATA, filters={"name": "test.added", "configuration": {"spam": 1}})
     with pytest.raises(AttributeError, match="no codec of zarr-python"):

@@ -50,9 +50,6 @@ class ImagesCodec(NumcodecsCodec):
     def configuration(self) -> dict[str, Any]:
         return dict(self.settings)
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         return [("bytes", 0), ("python", _Images(self.name, library.make(self.config()), Layout.of(chunk)))]
 

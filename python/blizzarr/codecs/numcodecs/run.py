@@ -47,7 +47,7 @@ class NumcodecsRun(Codec):
     endian: str | None = "little"
 
     def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(dtype=_BYTE, shape=None)
+        return chunk._replace(dtype=_BYTE)
 
     def resolve(self, chunk: Chunk) -> Self:
         return replace(self, endian=None) if chunk.dtype is not None and not chunk.dtype.swap else self

@@ -42,9 +42,6 @@ class ArraySerializer(NumcodecsCodec):
         problems.add(path, f"a codec for such elements; this one is for {named}", str(chunk.dtype))
         return False
 
-    def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(shape=None)
-
     def steps(self, chunk: Chunk) -> list[Step]:
         return [("bytes", 0), ("python", BoundedSerializer(self.name, self, Layout.of(chunk)))]
 
