@@ -84,8 +84,9 @@ def show(
     ------
     ValueError
         The elements are not numbers, nothing is selected, or an argument is not one of those above.
-    OutOfBoundsError
-        An index in `key` is outside the array.
+    SelectionError
+        `key` has something else than integers, slices and one ``...``, more of them than the array has axes, or an
+        index outside the array.
     NodeNotFoundError
         No array or group is at the path or in the store.
     NodeTypeError

@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blizzarr.display.coordinates import Coordinates, unpacked
+from blizzarr.errors import SelectionError
 from blizzarr.formats.masked_value import follows_xarray, masked_value
+from blizzarr.indexing.dialect import spread
+from blizzarr.indexing.keys import as_items, index_in_bounds
 from blizzarr.model import ArrayMeta
 
 BUDGET: Final = 16 << 30
@@ -85,18 +88,15 @@ class Region:
         given = names or getattr(array, "dimension_names", None) or [None] * len(shape)
         names = tuple(name or f"axis {number}" for number, name in enumerate(given))
         axes, fixed = [], []
-        for number, part in enumerate(_expand(key, len(shape))):
-            if isinstance(part, slice):
+        for number, item in enumerate(spread(as_items(key, len(shape)), len(shape))):
+            if isinstance(item, slice):
                 beside = None if coordinates is None else coordinates.get(number)
-                axes.append(Axis(number, names[number], range(shape[number])[part], beside))
+                axes.append(Axis(number, names[number], range(shape[number])[item], beside))
+            elif isinstance(item, int):
+                fixed.append((number, index_in_bounds(item, shape[number], number)))
             else:
-                # `range` counts negative indices from the end and refuses those outside.
-                try:
-                    fixed.append((number, range(shape[number])[part]))
-                except IndexError:
-                    from blizzarr.errors import OutOfBoundsError
-
-                    raise OutOfBoundsError(index=part, axis=number, size=shape[number]) from None
+                expected = "expected integers, slices and at most one '...' to choose what is shown"
+                raise SelectionError(f"{expected}, found {key!r}", index=key)
         return cls(array, tuple(axes), tuple(fixed), names, coordinates or {})
 
     def at(self, position: int, index: int) -> Self:
@@ -168,22 +168,6 @@ class Region:
         beside = self.coordinates.get(number)
         text = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
         return f"{self.names[number]} = {text}"
-
-
-def _expand(key: Any, rank: int) -> list[Any]:
-    """One part for each axis, as NumPy understands a basic key."""
-    parts = list(key) if isinstance(key, tuple) else [key]
-    if sum(part is Ellipsis for part in parts) > 1 or any(
-        part is not Ellipsis and not isinstance(part, slice) and not hasattr(part, "__index__") for part in parts
-    ):
-        raise ValueError(f"expected integers, slices and at most one '...' to choose what is shown, found {key!r}")
-    if Ellipsis not in parts:
-        parts.append(Ellipsis)
-    position = parts.index(Ellipsis)
-    missing = rank - len(parts) + 1
-    if missing < 0:
-        raise ValueError(f"expected at most {rank} indices for an array of {rank} dimensions, found {len(parts) - 1}")
-    return parts[:position] + [slice(None)] * missing + parts[position + 1 :]
 
 
 def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from blizzarr.display.glyphs import draw
 from blizzarr.display.panel import bar_ticks
 from blizzarr.display.picture import Style, render
 from blizzarr.display.region import Region, as_numbers
-from blizzarr.errors import OutOfBoundsError
+from blizzarr.errors import SelectionError
 
 
 class Recorder:
@@ -229,8 +229,6 @@ def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) ->
         (np.zeros(4), ..., Style(cmap="virids"), "found 'virids'; did you mean 'viridis'"),
         (np.zeros((4, 4)), ..., Style(low="a"), "expected a number or a percentile like 2%, found 'a'"),
         (np.zeros((4, 4)), ..., Style(low="101%"), "expected a percentile from 0% to 100%"),
-        (np.zeros((4, 4)), (0, 0, 0), Style(), "expected at most 2 indices for an array of 2 dimensions, found 3"),
-        (np.zeros((4, 4)), [0, 1], Style(), "expected integers, slices and at most one"),
         (np.zeros((4, 4), "S3"), ..., Style(), "expected numbers to make a picture of"),
     ],
 )
@@ -239,9 +237,18 @@ def test_what_cannot_be_shown_is_said(array: np.ndarray, key: Any, style: Style,
         render(array, key, style=style)
 
 
-def test_index_outside_names_axis_and_size() -> None:
-    with pytest.raises(OutOfBoundsError, match=r"index 4 is out of bounds for axis 1 with valid range \[-4, 4\)"):
-        render(np.zeros((4, 4)), (0, 4))
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ((0, 0, 0), "expected at most 2 indices for an array with 2 axes, found 3"),
+        ([0, 1], "expected integers, slices and at most one"),
+        ((None, 0), "expected integers, slices and at most one"),
+        ((0, 4), r"index 4 is out of bounds for axis 1 with valid range \[-4, 4\)"),
+    ],
+)
+def test_keys_that_select_no_region(key: Any, message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        render(np.zeros((4, 4)), key)
 
 
 def dataset() -> blizzarr.Group:
