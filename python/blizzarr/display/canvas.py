@@ -26,17 +26,17 @@ class Canvas:
         self.pixels: NDArray[np.uint8] = np.full((height, width, 3), _PAPER, np.uint8)
 
     def fill(self, left: int, top: int, width: int, height: int, colour: Colour) -> None:
-        """A filled box."""
+        """Draw a filled box."""
         self.pixels[max(0, top) : max(0, top + height), max(0, left) : max(0, left + width)] = colour
 
     def paste(self, left: int, top: int, image: NDArray[np.uint8]) -> None:
-        """An image, with a thin frame around it."""
+        """Draw an image, with a thin frame around it."""
         height, width = image.shape[:2]
         self.fill(left - 1, top - 1, width + 2, height + 2, FRAME)
         self.pixels[top : top + height, left : left + width] = image
 
     def text(self, x: int, y: int, text: str, colour: Colour = INK, align: float = 0.0, upright: bool = False) -> None:
-        """A line of text with its top at `y`; `x` is its left end (align 0), middle (0.5) or right end (1).
+        """Draw a line of text with its top at `y`; `x` is its left end (align 0), middle (0.5) or right end (1).
 
         With `upright` it is turned to be read from below: `x` is its left side and `y` its lower end, middle, or top.
         """
@@ -54,7 +54,7 @@ class Canvas:
     def line(
         self, xs: NDArray[np.floating[Any]], ys: NDArray[np.floating[Any]], colour: Colour, width: float = 1.6
     ) -> None:
-        """A smoothed line through points, with a gap at each coordinate that is not a number."""
+        """Draw a smoothed line through points, with a gap at each coordinate that is not a number."""
         for x0, y0, x1, y1 in zip(xs[:-1], ys[:-1], xs[1:], ys[1:], strict=True):
             if np.isfinite((x0, y0, x1, y1)).all():
                 self._segment(float(x0), float(y0), float(x1), float(y1), colour, width / 2)
@@ -80,7 +80,7 @@ class Canvas:
 
 
 def ticks(low: float, high: float, wanted: int) -> list[float]:
-    """About `wanted` round numbers from `low` to `high`."""
+    """Return about `wanted` round numbers from `low` to `high`."""
     span = high - low
     if not (math.isfinite(span) and span > 0):
         return [low] if math.isfinite(low) else []
@@ -98,7 +98,7 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def tick_texts(values: list[float]) -> list[str]:
-    """The numbers of ticks as short texts, with as many digits as tell them apart.
+    """Return the numbers of ticks as short texts, with as many digits as tell them apart.
 
     >>> tick_texts([101_300.0, 101_350.0, 101_400.0]), tick_texts([273.15, 273.150001])
     (['1.013e5', '1.0135e5', '1.014e5'], ['273.15', '273.150001'])
@@ -112,7 +112,7 @@ def tick_texts(values: list[float]) -> list[str]:
 
 
 def tick_text(value: float, more: int = 0) -> str:
-    """The number of a tick as short text, with `more` digits than usual.
+    """Return the number of a tick as short text, with `more` digits than usual.
 
     >>> tick_text(250.0), tick_text(0.30000000000000004), tick_text(1e9), tick_text(12_500.0)
     ('250', '0.3', '1e9', '12500')

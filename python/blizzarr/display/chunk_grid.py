@@ -50,7 +50,7 @@ def draw(
     shards: Sequence[Edges] | None = None,
     names: Sequence[str | None] | None = None,
 ) -> str:
-    """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out."""
+    """Return the drawing as an ``<svg>`` element, with a caption about the parts that it leaves out."""
     rank = len(shape)
     given = list(names or [None] * rank)
     sides = [_side(axis, shape, chunks, shards, given[axis]) for axis in range(max(0, rank - 3), rank)]
@@ -101,7 +101,7 @@ def _svg(sides: list[_Side], notes: list[str], title: str) -> str:
     height = top + down.pixels + 30 + 15 * len(notes)
 
     def at(x: float, y: float, z: float = 0.0) -> Point:
-        """A point of the box, at the fraction `z` of the way to the back."""
+        """Return a point of the box, at the fraction `z` of the way to the back."""
         return left + x + z * back[0], top + y + z * back[1]
 
     parts = [_face("front", at(0, 0), at(right.pixels, 0), at(right.pixels, down.pixels), at(0, down.pixels))]

@@ -27,7 +27,7 @@ MISSING_COLOUR: Final = (205, 205, 210)
 
 
 def colour_table(name: str) -> NDArray[np.uint8]:
-    """The 256 colours of a colour map."""
+    """Return the 256 colours of a colour map."""
     listed = COLOUR_MAPS.get(name.removesuffix("_r"))
     if listed is None:
         return _table_of_matplotlib(name)
@@ -61,7 +61,7 @@ class Range:
 
     @classmethod
     def of(cls, values: NDArray[np.floating[Any]], low: str | None = None, high: str | None = None) -> Self:
-        """The range of these values, without not-a-numbers.
+        """Return the range of these values, without not-a-numbers.
 
         `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
         few outliers do not take all the colours.
@@ -77,7 +77,7 @@ class Range:
         return cls(first, last)
 
     def apply(self, values: NDArray[np.floating[Any]], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The colours of the values; values outside the range get the nearest colour, not-a-numbers a light grey."""
+        """Return the colours of values: the nearest colour outside the range, a light grey for not-a-numbers."""
         width = self.high - self.low
         with np.errstate(invalid="ignore", over="ignore"):
             places = (values - self.low) / (width if width else 1.0) * 255

@@ -13,12 +13,12 @@ from blizzarr.size_text import bytes_text, count_text
 
 
 def raw_bytes(meta: ArrayMeta) -> int | None:
-    """The bytes that the elements take in memory; None for Python objects, whose size is unknown."""
+    """Return the bytes that the elements take in memory; None for Python objects, whose size is unknown."""
     return None if meta.dtype.kind is Kind.OBJECT else math.prod(meta.shape) * meta.dtype.itemsize
 
 
 def codec_text(document: Any) -> str:
-    """A codec in a few words, from its JSON in a document.
+    """Return a codec in a few words, from its JSON in a document.
 
     >>> codec_text({"name": "zstd", "configuration": {"level": 3, "checksum": False}})
     'zstd(level 3)'
@@ -52,7 +52,7 @@ def codec_text(document: Any) -> str:
 
 
 def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
-    """The facts about an array as pairs of text."""
+    """Return the facts about an array as pairs of text."""
     raw = raw_bytes(meta)
     grid = meta.chunk_grid.shape(meta.shape)
     chunks = math.prod(meta.read_grid.shape(meta.shape))
@@ -78,7 +78,7 @@ def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
 
 
 def objects_text(size: Stored) -> str:
-    """The number and size of the stored objects as text, if the largest possible number is unknown."""
+    """Return the number and size of the stored objects as text, if the largest possible number is unknown."""
     more = "" if size.complete else "more than "
     return f"{more}{bytes_text(size.bytes)} in {more}{count_text(size.objects, 'object')}"
 
@@ -101,7 +101,7 @@ def _parts(meta: ArrayMeta, grid: ChunkGrid, count: int) -> str:
 
 
 def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> dict[str, Any]:
-    """The facts about a node as JSON; programs may rely on these members."""
+    """Return the facts about a node as JSON; programs may rely on these members."""
     common: dict[str, Any] = {
         "path": f"/{path}",
         "node_type": "array" if isinstance(meta, ArrayMeta) else "group",
@@ -130,18 +130,18 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> 
 
 
 def _fill_value(meta: ArrayMeta) -> Any:
-    """The fill value as JSON; null where the documents leave it open."""
+    """Return the fill value as JSON; null where the documents leave it open."""
     return None if meta.fill_undefined else meta.dtype.fill_to_json(meta.fill_value)
 
 
 def _fill_text(meta: ArrayMeta) -> str:
-    """The fill value as people write it: JSON, whose numbers that are not finite are texts in quotes."""
+    """Return the fill value as people write it: JSON, whose numbers that are not finite are texts in quotes."""
     text = json.dumps(_fill_value(meta))
     return text.replace('"', "") if meta.dtype.kind in (Kind.FLOAT, Kind.COMPLEX) else text
 
 
 def _strict(value: Any) -> Any:
-    """A value as JSON without the tokens NaN and Infinity, which attributes may have and other parsers refuse.
+    """Return a value as JSON without the tokens NaN and Infinity, which attributes may have and other parsers refuse.
 
     >>> _strict({"a": [1.5, float("nan"), -float("inf")]})
     {'a': [1.5, 'NaN', '-Infinity']}

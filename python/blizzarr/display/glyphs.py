@@ -57,7 +57,7 @@ def _glyphs() -> NDArray[np.bool_]:
 
 
 def draw(text: str) -> NDArray[np.bool_]:
-    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become plainer ones."""
+    """Return the text as one line of pixels; Pillow draws letters that the font lacks, or they become plainer ones."""
     if not text:
         return np.zeros((HEIGHT, 0), np.bool_)
     # No font has control characters and halves of surrogate pairs, and Pillow fails at them.
@@ -71,7 +71,7 @@ def draw(text: str) -> NDArray[np.bool_]:
 
 
 def _plainer(character: str) -> str:
-    """The character, or what the font has of it: a letter without marks, a digit on the line; or a question mark.
+    """Return the character, or what the font has of it: a letter without marks, a digit on the line, else ``?``.
 
     >>> "".join(map(_plainer, "Höhe in m², 東"))
     'Hohe in m2, ?'
@@ -83,7 +83,7 @@ def _plainer(character: str) -> str:
 
 
 def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
-    """The text in the installed font that has most of its letters; None without Pillow, or without such a font."""
+    """Return the text in the installed font that has most of its letters; None without Pillow or such a font."""
     fonts = _fonts()
     if not fonts:
         return None

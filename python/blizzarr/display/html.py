@@ -73,7 +73,7 @@ overflow:hidden}
 
 
 def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
-    """An array as HTML: its facts, a drawing of its chunk grid, and its attributes, folded."""
+    """Return an array as HTML: its facts, a drawing of its chunk grid, and its attributes, folded."""
     size = stored(store, chunk_prefix(path, meta), seconds=_PATIENCE)
     head = _head(path, store, "array", f"{shape_text(meta.shape)}  {meta.dtype}")
     body = f'<div class="bzr-body"><div>{_facts(meta, size)}</div>{_grid(meta)}</div>'
@@ -81,7 +81,7 @@ def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
 
 
 def group_html(store: Store, path: str, meta: GroupMeta) -> str:
-    """A group as HTML: the tree of its members, and its attributes, folded."""
+    """Return a group as HTML: the tree of its members, and its attributes, folded."""
     cheap = meta.consolidated is not None or stored(store, chunk_prefix(path, meta), limit=0) is not None
     # In remote stores, each level costs requests, so one level is enough.
     try:
@@ -117,7 +117,7 @@ def _facts(meta: ArrayMeta, size: Stored | None) -> str:
 
 
 def _bar(raw: int | None, size: Stored | None) -> str:
-    """A bar that shows the stored size as a part of the raw size."""
+    """Return a bar that shows the stored size as a part of the raw size."""
     if not raw or ratio_text(raw, size) is None:
         return ""
     assert size is not None

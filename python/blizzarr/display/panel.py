@@ -39,17 +39,17 @@ class Fit:
 
     @classmethod
     def of(cls, length: int, size: int) -> Self:
-        """The fit that fills `size` pixels as well as whole numbers allow."""
+        """Return the fit that fills `size` pixels as well as whole numbers allow."""
         # A panel that is a quarter too large is better than one with half of the elements.
         return cls(max(1, -(-length // (size + size // 4))), max(1, min(size // max(1, length), 64)))
 
     def pixels(self, length: int) -> int:
-        """The number of pixels for this many elements."""
+        """Return the number of pixels for this many elements."""
         return -(-length // self.step) * self.scale
 
 
 def fit(lengths: list[int], size: int) -> list[Fit]:
-    """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own."""
+    """Return one fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own."""
     common = Fit.of(max(lengths), size)
     return [
         common if common.pixels(length) * _SLIMMEST >= size else Fit.of(length, max(1, size // _SLIMMEST))
@@ -60,9 +60,9 @@ def fit(lengths: list[int], size: int) -> list[Fit]:
 def draw_image(
     canvas: Canvas, left: int, top: int, image: NDArray[np.uint8], axes: tuple[Axis, Axis], *, lower: bool
 ) -> None:
-    """An image of given pixels, whose axes have coordinates or the indices of the array as labels.
+    """Draw an image of given pixels, whose axes have coordinates or the indices of the array as labels.
 
-    - `left`, `top`: of the image itself; the labels lie outside.
+    - `left`, `top`: the corner of the image itself; the labels lie outside.
     - `axes`: the vertical and the horizontal one, before sampling.
     - `lower`: whether index 0 of the vertical axis is at the bottom.
     """
@@ -81,7 +81,7 @@ def draw_image(
 
 
 def room_left(axis: Axis, height: int) -> int:
-    """The room for the texts and the name of a vertical axis."""
+    """Return the room for the texts and the name of a vertical axis."""
     widths = [glyphs.draw(text).shape[1] for _, text in _axis_ticks(axis, height, upright=True)]
     return max(LEFT, max(widths, default=0) + _AROUND_NUMBERS)
 
@@ -92,7 +92,7 @@ def _title(axis: Axis) -> str:
 
 
 def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple[int, str]]:
-    """Pairs of pixel and text, at round coordinates or indices; texts must not run into each other."""
+    """Return pairs of pixel and text, at round coordinates or indices; texts must not run into each other."""
     last = axis.indices[-1]
     # The last one of rising numbers is the widest, except for a sign.
     longest = len(str(last)) if axis.coordinates is None else len(axis.coordinates.text(last)) + 1
@@ -105,13 +105,13 @@ def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple
 
 
 def bar_room(dtype: np.dtype[Any], spread: Range, height: int) -> int:
-    """The room for a colour bar with its texts."""
+    """Return the room for a colour bar with its texts."""
     longest = max((len(text) for _, text in bar_ticks(dtype, spread, max(2, height // 60))), default=0)
     return BAR_WIDTH + max(14 if dtype.kind == "M" else 9, longest + 1) * glyphs.WIDTH + 12
 
 
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
-    """Pairs of a number and the text of its element."""
+    """Return pairs of a number and the text of its element."""
     if dtype.kind == "b":
         return [
             (number, text) for number, text in ((0.0, "False"), (1.0, "True")) if spread.low <= number <= spread.high
@@ -128,7 +128,7 @@ def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[fl
 def draw_bar(
     canvas: Canvas, left: int, top: int, height: int, table: NDArray[np.uint8], spread: Range, dtype: np.dtype[Any]
 ) -> None:
-    """A colour bar for elements of a data type, the highest value at the top; two values get two colours."""
+    """Draw a colour bar for elements of a data type, the highest value at the top; two values get two colours."""
     shares = np.linspace(1, 0, height)
     rows = np.rint(255 * (shares > 0.5 if dtype.kind == "b" else shares)).astype(int)
     canvas.paste(left, top, np.repeat(table[rows][:, None], BAR_WIDTH, axis=1))
@@ -140,7 +140,7 @@ def draw_bar(
 
 
 def frame_of_curve(dtype: np.dtype[Any], spread: Range, height: int) -> tuple[Range, list[tuple[float, str]]]:
-    """The values at the edges of a curve's frame, which the curve does not touch, and the texts between them."""
+    """Return the values at the edges of a curve's frame, which the curve does not touch, and the texts between them."""
     # Around a constant the frame is wide enough for floating point to tell its edges apart.
     around = 0.0 if spread.high > spread.low else max(0.5, abs(spread.low) * 1e-9)
     room = around + (spread.high - spread.low + 2 * around) * 0.04
@@ -156,7 +156,7 @@ def draw_curve(
     frame: Range,
     labels: list[tuple[float, str]],
 ) -> None:
-    """Values along an axis, as a curve over a pale grid; `box` is left, top, width and height."""
+    """Draw values along an axis, as a curve over a pale grid; `box` is left, top, width and height."""
     left, top, width, height = box
     low, high = frame.low, frame.high
     canvas.fill(left - 1, top - 1, width + 2, height + 2, FRAME)

@@ -64,9 +64,9 @@ def render(
     coordinates: Mapping[int, Coordinates] | None = None,
     names: Sequence[str] | None = None,
 ) -> NDArray[np.uint8]:
-    """A picture of an array, or of the part that a basic key selects, as RGB pixels.
+    """Return a picture of an array, or of the part that a basic key selects, as RGB pixels.
 
-    - `names`: of the axes, if the array does not have them itself.
+    - `names`: those of the axes, if the array does not have them itself.
     """
     style = style or Style()
     # A misspelt name is an error, even for a curve.
@@ -95,7 +95,7 @@ def render(
 
 
 def _position(region: Region, axis: int | str) -> int:
-    """The position, among the axes that are shown, of the axis that the user names."""
+    """Return the position, among the axes that are shown, of the axis that the user names."""
     text = str(axis)
     for position, candidate in enumerate(region.axes):
         if text in (candidate.name, str(candidate.number), str(candidate.number - len(region.names))):
@@ -111,35 +111,28 @@ def _is_coloured(region: Region) -> bool:
 
 
 def _fits(regions: Sequence[Region], size: int) -> dict[int, panel.Fit]:
-    """The fit of each axis of the array, which is the same in all panels."""
+    """Return the fit of each axis of the array, which is the same in all panels."""
     axes = {axis.number: axis for region in regions for axis in region.axes[:2]}
     return dict(zip(axes, panel.fit([len(axis) for axis in axes.values()], size), strict=True))
 
 
-def _sample(region: Region, fits: dict[int, panel.Fit]) -> NDArray[Any]:
-    """The visible elements, along the two axes of the panel and perhaps an axis of colours."""
-    steps = [fits[axis.number].step if number < 2 else 1 for number, axis in enumerate(region.axes)]
-    return region.every(steps).affordable().read()
-
-
-def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, panel.Fit]) -> NDArray[np.uint8]:
-    """The image at its final size; every element becomes a box of pixels."""
-    for number, axis in enumerate(axes[:2]):
-        pixels = fits[axis.number].pixels(len(axis))
-        image = image.take(np.arange(pixels) * image.shape[number] // pixels, axis=number)
-    return image
-
-
 def _paint(
-    samples: Sequence[NDArray[Any]], style: Style, coloured: bool, region: Region
+    regions: Sequence[Region], style: Style, fits: dict[int, panel.Fit]
 ) -> tuple[list[NDArray[np.uint8]], Range | None, NDArray[np.uint8]]:
-    """The samples as colours of one common range, which a colour bar can show."""
-    table = colour_table(style.cmap)
-    if coloured:
-        return [_on_white(values) for values in samples], None, table
-    numbers = [region.numbers(values) for values in samples]
-    spread = Range.of(np.concatenate([values.ravel() for values in numbers]), style.low, style.high)
-    return [spread.apply(values, table) for values in numbers], spread, table
+    """Return the images of regions, in colours of one common range, which a colour bar can show."""
+    table, spread = colour_table(style.cmap), None
+    samples = []
+    for region in regions:
+        # An axis of colours is read whole.
+        steps = [fits[axis.number].step if number < 2 else 1 for number, axis in enumerate(region.axes)]
+        samples.append(region.every(steps).affordable().read())
+    if len(regions[0].axes) == 3:
+        images = [_on_white(values) for values in samples]
+    else:
+        numbers = [regions[0].numbers(values) for values in samples]
+        spread = Range.of(np.concatenate([values.ravel() for values in numbers]), style.low, style.high)
+        images = [spread.apply(values, table) for values in numbers]
+    return [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)], spread, table
 
 
 def _on_white(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -149,13 +142,28 @@ def _on_white(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.rint(colours[..., :3] * cover + 255 * (1 - cover)).astype(np.uint8)
 
 
+def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, panel.Fit]) -> NDArray[np.uint8]:
+    """Return the image at its final size; every element becomes a box of pixels."""
+    for number, axis in enumerate(axes[:2]):
+        pixels = fits[axis.number].pixels(len(axis))
+        image = image.take(np.arange(pixels) * image.shape[number] // pixels, axis=number)
+    return image
+
+
+def _headed(title: str, note: str, left: int, width: int, height: int) -> tuple[Canvas, int]:
+    """Return a canvas with a title, a note below it, and room of this size; and where the room begins."""
+    top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
+    canvas = Canvas(max(width, _width(title), _width(note)), top + height)
+    canvas.text(MARGIN, MARGIN, title, INK)
+    canvas.text(left, top - HEADING + 2, note, PALE)
+    return canvas, top
+
+
 def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArray[np.uint8]:
-    """Images side by side, each with its axes, and one colour bar."""
-    coloured = len(regions[0].axes) == 3
+    """Draw images side by side, each with its axes, and one colour bar."""
     fits = _fits(regions, size)
     first = regions[0]
-    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured, first)
-    images = [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)]
+    images, spread, table = _paint(regions, style, fits)
     heads = len(regions) > 1
     tallest = max(image.shape[0] for image in images)
     rooms = [panel.room_left(region.axes[0], image.shape[0]) for image, region in zip(images, regions, strict=True)]
@@ -163,12 +171,9 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + room_right
     # What all panels have in common would not fit above each of them.
     common = set.intersection(*(set(region.fixed) for region in regions)) if heads else set()
-    note = first.describe_fixed(common)
-    above = MARGIN + (HEADING if title else 0)
-    top = above + (HEADING if note else 0) + (HEADING if heads or first.fixed else 0)
-    canvas = Canvas(max(width, _width(title), _width(note)), top + tallest + BELOW + MARGIN)
-    canvas.text(MARGIN, MARGIN, title, INK)
-    canvas.text(MARGIN, above + 2, note, PALE)
+    above = HEADING if heads or first.fixed else 0
+    canvas, top = _headed(title, first.describe_fixed(common), MARGIN, width, above + tallest + BELOW + MARGIN)
+    top += above
     left = MARGIN // 2
     for image, region, room in zip(images, regions, rooms, strict=True):
         left += room
@@ -182,7 +187,7 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
 
 
 def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.uint8]:
-    """Slices along one axis, evenly spaced, in rows."""
+    """Draw slices along one axis, evenly spaced, in rows."""
     along = region.axes[tiled]
     count = min(len(along), _MOST_TILES)
     places = [round((number + 0.5) * len(along) / count - 0.5) for number in range(count)]
@@ -190,20 +195,13 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     columns = math.ceil(math.sqrt(count * 1.25))
     rows = -(-count // columns)
     columns = -(-count // rows)
-    fits = _fits(slices, round(style.size * 1.6 / columns))
-    coloured = len(slices[0].axes) == 3
-    images, spread, table = _paint([_sample(part, fits) for part in slices], style, coloured, region)
-    images = [_enlarge(image, part.axes, fits) for image, part in zip(images, slices, strict=True)]
+    images, spread, table = _paint(slices, style, _fits(slices, round(style.size * 1.6 / columns)))
     height, width = images[0].shape[:2]
-    note = region.describe_fixed()
-    head = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
     below = style.puts_below(slices[0].axes[0])
     step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
     bar = rows * step_y - HEADING - MARGIN // 2
     total = MARGIN + columns * step_x + (panel.bar_room(region.array.dtype, spread, bar) if spread else 0)
-    canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
-    canvas.text(MARGIN, MARGIN, title, INK)
-    canvas.text(MARGIN, head - HEADING + 2, note, PALE)
+    canvas, head = _headed(title, region.describe_fixed(), MARGIN, total, rows * step_y + MARGIN)
     for number, image in enumerate(images):
         left, top = MARGIN + number % columns * step_x, head + number // columns * step_y
         canvas.text(left, top + 2, region.describe(along.number, along.indices[places[number]]), PALE)
@@ -214,18 +212,15 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
 
 
 def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
+    """Draw the elements along one axis."""
     axis = region.axes[0]
     width, height = round(style.size * 1.25), round(style.size * 0.5)
     sampled = region.every([max(1, -(-len(axis) // (2 * width)))]).affordable()
     values = region.numbers(sampled.read())
     spread = Range.of(values, style.low or "0%", style.high or "100%")
-    note = region.describe_fixed()
-    top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
     frame, labels = panel.frame_of_curve(region.array.dtype, spread, height)
     left = max(LEFT, *(_width(text) for _, text in labels)) + MARGIN
-    canvas = Canvas(max(left + width + MARGIN + 24, _width(title)), top + height + BELOW + MARGIN)
-    canvas.text(MARGIN, MARGIN, title, INK)
-    canvas.text(left, top - HEADING + 2, note, PALE)
+    canvas, top = _headed(title, region.describe_fixed(), left, left + width + MARGIN + 24, height + BELOW + MARGIN)
     panel.draw_curve(canvas, (left, top, width, height), axis, values, frame, labels)
     return canvas.pixels
 

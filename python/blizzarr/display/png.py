@@ -32,7 +32,7 @@ class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 def encode(pixels: NDArray[np.uint8]) -> bytes:
-    """The picture as the bytes of a PNG file.
+    """Return the picture as the bytes of a PNG file.
 
     - `pixels`: height by width for grey, or height by width by 3 or 4 for RGB or RGBA.
     """

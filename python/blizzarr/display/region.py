@@ -38,7 +38,7 @@ class Pictured(Protocol):
 
 
 def chunk_lengths(array: Pictured) -> tuple[int, ...] | None:
-    """The lengths of the largest chunk of an array; None for one that has no chunks."""
+    """Return the lengths of the largest chunk of an array; None for one that has no chunks."""
     meta = getattr(array, "metadata", None)
     return meta.read_grid.inside(meta.shape) if isinstance(meta, ArrayMeta) else getattr(array, "chunks", None)
 
@@ -78,7 +78,7 @@ class Region:
         coordinates: Mapping[int, Coordinates] | None = None,
         names: Sequence[str] | None = None,
     ) -> Self:
-        """The region that a basic key (integers, slices, ``...``) picks.
+        """Return the region that a basic key (integers, slices, ``...``) picks.
 
         >>> region = Region.of(np.zeros((10, 20)), (3, slice(None, None, 2)))
         >>> region.axes, region.fixed
@@ -100,24 +100,24 @@ class Region:
         return cls(array, tuple(axes), tuple(fixed), names, coordinates or {})
 
     def at(self, position: int, index: int) -> Self:
-        """The region without the axis at `position`, at the `index`-th of its indices."""
+        """Return the region without the axis at `position`, at the `index`-th of its indices."""
         axis = self.axes[position]
         kept = self.axes[:position] + self.axes[position + 1 :]
         return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[index])))
 
     def narrowed(self, position: int, part: slice) -> Self:
-        """The region with a part of the axis at `position`."""
+        """Return the region with a part of the axis at `position`."""
         axis = self.axes[position]
         narrow = replace(axis, indices=axis.indices[part])
         return replace(self, axes=(*self.axes[:position], narrow, *self.axes[position + 1 :]))
 
     def every(self, steps: Sequence[int]) -> Self:
-        """The region with every n-th index of each axis."""
+        """Return the region with every n-th index of each axis."""
         taken = [replace(axis, indices=axis.indices[::step]) for axis, step in zip(self.axes, steps, strict=True)]
         return replace(self, axes=tuple(taken))
 
     def affordable(self, budget: int = BUDGET) -> Self:
-        """The region with samples far enough apart that the chunks to be read fit the budget."""
+        """Return the region with samples far enough apart that the chunks to be read fit the budget."""
         lengths = chunk_lengths(self.array) or (1,) * len(self.names)
         chunk_bytes = math.prod(lengths) * self.array.dtype.itemsize
         region = self
@@ -134,7 +134,7 @@ class Region:
             region = region.every([2 if number == most else 1 for number in range(len(region.axes))])
 
     def read(self) -> NDArray[Any]:
-        """The elements, one dimension for each axis that is shown."""
+        """Return the elements, with one dimension for each axis that is shown."""
         key: list[int | slice] = [0] * len(self.names)
         for number, index in self.fixed:
             key[number] = index
@@ -151,7 +151,7 @@ class Region:
         return alone
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """The elements as numbers for a colour map, decoded as in xarray: NaN where they are missing, and unpacked."""
+        """Return the elements as numbers for a colour map, as xarray decodes them: NaN if missing, and unpacked."""
         meta = getattr(self.array, "metadata", None)
         if not isinstance(meta, ArrayMeta) or not follows_xarray(meta):
             return as_numbers(values)
@@ -159,19 +159,19 @@ class Region:
         return unpacked(numbers, meta.attributes) if values.dtype.kind in "iuf" else numbers
 
     def describe_fixed(self, chosen: Collection[tuple[int, int]] | None = None) -> str:
-        """The indices along the axes that are not shown, or those of them that are chosen: ``time = 3, level = 0``."""
+        """Return the chosen indices along axes that are not shown, by default all, as text: ``time = 3, level = 0``."""
         fixed = self.fixed if chosen is None else chosen
         return ", ".join(self.describe(number, index) for number, index in sorted(fixed))
 
     def describe(self, number: int, index: int) -> str:
-        """The index along one axis, like ``level = 0 of 12``, or ``time = 2001-01-05`` if there are coordinates."""
+        """Return the index along an axis as text: ``level = 0 of 12``, or with coordinates ``time = 2001-01-05``."""
         beside = self.coordinates.get(number)
         text = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
         return f"{self.names[number]} = {text}"
 
 
 def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]:
-    """The values as numbers for a colour map: the magnitude of complex numbers, the count of times.
+    """Return the values as numbers for a colour map: the magnitude of complex numbers, the count of times.
 
     Those that are equal to `missing` become NaN, which is not drawn.
     """

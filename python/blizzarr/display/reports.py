@@ -23,7 +23,7 @@ _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severi
 
 
 def findings_tree(report: Report, limit: int) -> Tree:
-    """All nodes with findings; at most `limit` findings of each kind are shown, and the others are counted."""
+    """Return all nodes with findings; at most `limit` findings of each kind are shown, and the others are counted."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -59,7 +59,7 @@ def _line(finding: Finding) -> Text:
 
 
 def repairs_tree(report: Report, limit: int) -> Tree:
-    """The outcome of a repair, or the outcome that it would have."""
+    """Return the outcome of a repair, or the outcome that it would have."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -91,7 +91,7 @@ def _position(chunk: tuple[int, ...]) -> str:
 
 
 def summary_text(report: Report) -> RenderableType:
-    """The last line: the numbers of nodes, objects and chunks that were checked, and of findings."""
+    """Return the last line: the numbers of nodes, objects and chunks that were checked, and of findings."""
     from rich.text import Text
 
     counts = [(report.arrays, "array"), (report.groups, "group"), (report.objects, "object"), (report.chunks, "chunk")]
@@ -104,7 +104,7 @@ def summary_text(report: Report) -> RenderableType:
 
 
 def report_lines(report: Report, limit: int) -> list[RenderableType]:
-    """The report for people."""
+    """Return the report for people."""
     lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
     lines += [repairs_tree(report, limit)] if report.repairs else []
     lines += [printable(str(report.manifest))] if report.manifest is not None else []
@@ -112,7 +112,7 @@ def report_lines(report: Report, limit: int) -> list[RenderableType]:
 
 
 def comparison_lines(comparison: Comparison, limit: int) -> list[RenderableType]:
-    """The report for people, with at most `limit` lines for each node."""
+    """Return the report for people, with at most `limit` lines for each node."""
     from rich.text import Text
     from rich.tree import Tree
 

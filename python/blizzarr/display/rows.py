@@ -23,7 +23,7 @@ Texts: TypeAlias = NDArray[Any]
 
 
 def blocks(region: Region) -> Iterator[NDArray[Any]]:
-    """The elements of a region in parts along its first axis, in order."""
+    """Yield the elements of a region in parts along its first axis, in order."""
     if not region.axes or 0 in map(len, region.axes):
         yield region.read()
         return
@@ -39,7 +39,7 @@ def blocks(region: Region) -> Iterator[NDArray[Any]]:
 
 
 def as_text(region: Region) -> Iterator[str]:
-    """Lines for people: aligned columns; for more than two axes, one table for each index along the first ones."""
+    """Yield lines for people: aligned columns; of more than two axes, one table for each index along the first ones."""
     for indices, table in _tables(region):
         if indices is not None:
             yield f"# [{', '.join(map(str, indices))}, :, :]"
@@ -68,7 +68,7 @@ def _quoted(cell: str) -> str:
 
 
 def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
-    """The elements as tables of text over the last two axes, each with the indices along the other axes."""
+    """Yield the elements as tables of text over the last two axes, each with the indices along the other axes."""
     rank = len(region.axes)
     start = 0
     for block in blocks(region):
@@ -84,7 +84,7 @@ def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
 
 
 def _texts(values: NDArray[Any]) -> Texts:
-    """Each element as text; numbers have as many digits as distinguish them."""
+    """Return each element as text; numbers have as many digits as distinguish them."""
     if values.dtype.kind == "S":
         return np.char.decode(values, "utf-8", "backslashreplace")
     if values.dtype.names is not None:
@@ -106,7 +106,7 @@ def _texts(values: NDArray[Any]) -> Texts:
 
 
 def as_json(region: Region) -> Iterator[str]:
-    """Nested lists as JSON text; complex numbers become pairs, and not-a-numbers text like ``"NaN"``."""
+    """Return nested lists as JSON text; complex numbers become pairs, and not-a-numbers text like ``"NaN"``."""
     if not region.axes:
         elements = region.read()
         yield json_of(elements[()]) if elements.dtype == object else _json(elements)
@@ -129,7 +129,7 @@ def _json(values: NDArray[Any]) -> str:
 
 
 def json_value(value: NDArray[Any]) -> str:
-    """One element as JSON.
+    """Return one element as JSON.
 
     >>> json_value(np.array(0.1, "float32")), json_value(np.array(np.inf)), json_value(np.array(1 + 2j))
     ('0.1', '"Infinity"', '[1.0, 2.0]')
@@ -158,7 +158,7 @@ def json_value(value: NDArray[Any]) -> str:
 
 
 def text_of(element: Any) -> str:
-    """An object as text: text as it is, any other object as JSON.
+    """Return an object as text: text as it is, any other object as JSON.
 
     >>> text_of("a"), text_of(b"a\\xff"), text_of([1, None]), text_of(np.array([1, 2]))
     ('a', 'a\\\\xff', '[1, null]', '[1, 2]')
@@ -169,7 +169,7 @@ def text_of(element: Any) -> str:
 
 
 def json_of(element: Any) -> str:
-    """An object as JSON; parts that JSON cannot express become text."""
+    """Return an object as JSON; parts that JSON cannot express become text."""
     return json.dumps(element, default=_plain)
 
 

@@ -26,7 +26,7 @@ _OVER_NETWORK: Final = 2.0
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """A shape as text.
+    """Return a shape as text.
 
     >>> shape_text((10, 20_000)), shape_text(())
     ('10 \xd7 20,000', 'scalar')
@@ -35,7 +35,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 
 def grid_text(grid: ChunkGrid) -> str:
-    """The lengths of the chunks along each axis as text."""
+    """Return the lengths of the chunks along each axis as text."""
     if grid.is_even:
         return shape_text(grid.chunk_shape)
     return " \N{MULTIPLICATION SIGN} ".join(map(str, grid.edges))
@@ -52,7 +52,7 @@ class Stored:
 
 
 def ratio_text(raw: int | None, size: Stored | None) -> str | None:
-    """The raw size divided by the stored size, as text; None if one of them is unknown."""
+    """Return the raw size divided by the stored size, as text; None if one of them is unknown."""
     if size is None or not size.complete or not size.bytes or not raw:
         return None
     ratio = raw / size.bytes
@@ -62,7 +62,7 @@ def ratio_text(raw: int | None, size: Stored | None) -> str | None:
 def stored(
     store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = math.inf, *, over_network: bool = False
 ) -> Stored | None:
-    """The size of the chunks of a node; None if its store cannot tell without reading them.
+    """Return the size of the chunks of a node; None if its store cannot tell without reading them.
 
     - `prefix`: what the keys of its chunks begin with.
     - `limit`, `seconds`: stop after so many objects, or so much time, and say so: the directory may be huge, or on a
