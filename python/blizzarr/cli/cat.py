@@ -59,7 +59,7 @@ def run(
         )
     from blizzarr.display.region import Region
 
-    region = Region.of(array, ... if place.key is None else place.key)
+    region = Region.of(array, place.key)
     if output is None:
         # Python has no `sys.stdout` if the shell has closed it.
         with open(1, "wb", closefd=False) as standard:

@@ -71,7 +71,13 @@ class Place:
     """The argument that opens the store."""
     path: str
     """The node in the store; empty for its root."""
-    key: Key | None = None
+    selection: str | None = None
+    """The selection as it was typed, without the brackets."""
+
+    @property
+    def key(self) -> Key:
+        """The selection as a key; without one, that of everything."""
+        return (...,) if self.selection is None else parse_selection(self.selection)
 
     @classmethod
     def parse(cls, text: str, selection: str | None = None) -> Place:
@@ -79,18 +85,18 @@ class Place:
         if text.endswith("]") and "[" in text and not os.path.exists(text):
             if selection is not None:
                 raise typer.BadParameter(f"expected one selection, found one behind {text!r} and {selection!r}")
-            text, _, inside = text.rpartition("[")
-            selection = inside[:-1]
-        key = None if selection is None else parse_selection(selection)
+            text, _, selection = text[:-1].rpartition("[")
+        elif selection is not None and selection.startswith("[") and selection.endswith("]"):
+            selection = selection[1:-1]
         # A quoted path, as a selection needs it, is not expanded by the shell.
         stripped = os.path.expanduser(text.rstrip("/") or text)
-        return cls(stripped, *_split(stripped), key)
+        return cls(stripped, *_split(stripped), selection)
 
     @classmethod
     def whole(cls, text: str, hint: str = "PATH") -> Place:
         """Parse the path of a whole array or group: a selection would be ignored, even by what removes or replaces."""
         place = cls.parse(text)
-        if place.key is not None:
+        if place.selection is not None:
             raise typer.BadParameter(
                 "expected a whole array or group, found a selection, which cat and show take", param_hint=hint
             )
@@ -147,10 +153,7 @@ def parse_selection(text: str) -> Key:
     >>> parse_selection("0:10, ::-2, ..., -1")
     (slice(0, 10, None), slice(None, None, -2), Ellipsis, -1)
     """
-    inside = text.strip()
-    if inside.startswith("[") and inside.endswith("]"):
-        inside = inside[1:-1]
-    return tuple(_part(part.strip()) for part in inside.split(",") if part.strip() or "," in inside.rstrip(","))
+    return tuple(_part(part.strip()) for part in text.split(",") if part.strip() or "," in text.rstrip(","))
 
 
 def _part(text: str) -> int | slice | EllipsisType:

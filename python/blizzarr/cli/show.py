@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -58,7 +58,8 @@ def run(
     from blizzarr.display.sizes import shape_text
 
     unit = array.attrs.get("units")
-    title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
+    selected = "" if place.selection is None else f"[{place.selection}]"
+    title = f"{place.text}{selected}   {shape_text(array.shape)} {array.metadata.dtype}"
     title += f" ({unit})" if isinstance(unit, str) else ""
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
     if output is None and target.exists():
@@ -66,7 +67,7 @@ def run(
     pixels = show(
         array,
         target,
-        key=... if place.key is None else place.key,
+        key=place.key,
         cmap=cmap,
         vmin=vmin,
         vmax=vmax,
@@ -76,18 +77,3 @@ def run(
         title=title,
     )
     typer.echo(f"{target}: {pixels.shape[1]} x {pixels.shape[0]} pixels", err=True)
-
-
-def _selected(key: tuple[Any, ...] | None) -> str:
-    if key is None:
-        return ""
-    return "[" + ", ".join(_part(part) for part in key) + "]"
-
-
-def _part(part: Any) -> str:
-    if part is ...:
-        return "..."
-    if isinstance(part, slice):
-        bounds = [part.start, part.stop] + ([part.step] if part.step is not None else [])
-        return ":".join("" if bound is None else str(bound) for bound in bounds)
-    return str(part)

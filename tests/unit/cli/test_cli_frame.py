@@ -134,7 +134,7 @@ def test_place_from_inside_the_hierarchy(data: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_directory_whose_name_ends_in_a_bracket_is_no_selection(data: Path) -> None:
     Path("odd[1]").mkdir()
-    assert (Place.parse("odd[1]").text, Place.parse("odd[1]").key) == ("odd[1]", None)
+    assert (Place.parse("odd[1]").text, Place.parse("odd[1]").selection) == ("odd[1]", None)
 
 
 def test_progress_without_a_terminal_is_a_line_now_and_then(
