@@ -11,8 +11,8 @@ from blizzarr.checking.chunks import Verified, largest_bytes, verify
 from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
-from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, read_nodes
+from blizzarr.checking.ome_in_v3 import find_old_ome
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
@@ -65,7 +65,7 @@ def look(
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, findings)
-    findings += find_lost(store, path, nodes)
+    findings += find_old_ome(nodes)
     findings += check_consolidated(nodes, path, surveyed.keys)
     findings += find_leftovers(store, surveyed, keys)
     advance = Tally(progress, sum(map(len, keys.chunks.values())))

@@ -84,15 +84,9 @@ KINDS: Final[dict[str, Kind]] = {
         "repair: they are moved away; the array would show them if it grew",
         True,
     ),
-    "masked-value": Kind(
-        _WARNING,
-        "arrays that an early version upgraded without what xarray masks",
-        "nothing, if no element is missing; otherwise repair: the attribute _FillValue gets the fill value",
-        True,
-    ),
     "ome-zarr": Kind(
         _WARNING,
-        "OME-Zarr that an early version upgraded without translating it",
+        "OME-Zarr 0.4 that became v3 without being translated",
         "repair: the metadata become those of OME-Zarr 0.5, below the attribute ome",
         True,
     ),

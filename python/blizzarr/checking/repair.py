@@ -14,8 +14,9 @@ from blizzarr.array.binding import engine_handle
 from blizzarr.array.exclusive import exclusive
 from blizzarr.checking.check import Inventory, Options, look
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly
+from blizzarr.checking.ome_in_v3 import KIND as OME
+from blizzarr.checking.ome_in_v3 import translate_old_ome
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
@@ -57,7 +58,7 @@ def check_and_repair(store: Store, path: str, how: Repairs, **options: Unpack[Op
         how.quarantine.check()
     report.repairs += _shards(store, report, inventory, how)
     report.repairs += _outside(store, inventory, how)
-    report.repairs += mend_lost(store, report, inventory.nodes.metas, dry_run=how.dry_run)
+    report.repairs += translate_old_ome(store, report, inventory.nodes.metas, dry_run=how.dry_run)
     report.repairs += _consolidated(store, report, inventory, how)
     report.repairs += _leftovers(store, report, how)
     report.dry_run = how.dry_run
@@ -142,7 +143,7 @@ def _move_outside(
 def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
     """Rebuild wrong consolidated metadata, inner groups first, since a change removes those of the groups above."""
     wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
-    mended = {repair.path[1:] for repair in report.repairs if repair.kind in REPAIRED}
+    mended = {repair.path[1:] for repair in report.repairs if repair.kind == OME}
     above = {group for path in wrong.keys() | mended for group in ancestors(path)}
     before = {path for path, group in inventory.nodes.groups().items() if group.consolidated is not None}
     by_path = {path: find_quietly(store, path) for path in above | wrong.keys()}

@@ -11,7 +11,7 @@ from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fill, masks_same, without_masked
-from blizzarr.formats.ome import axis_names, one_version, with_lost_ome
+from blizzarr.formats.ome import axis_names, one_version, with_new_ome
 from blizzarr.model import ArrayMeta, GroupMeta
 
 Nodes: TypeAlias = Mapping[str, ArrayMeta | GroupMeta]
@@ -46,7 +46,7 @@ def lost_in_one(a: Nodes, b: Nodes) -> dict[str, str]:
     return {
         path: name
         for name, nodes, others in (("A", a, b), ("B", b, a))
-        for path in with_lost_ome(nodes)
+        for path in with_new_ome(nodes)
         if path in others and masks_fill(others[path].format)
     }
 

@@ -105,25 +105,6 @@ def without_masked(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if name != MASKED}
 
 
-def with_lost_masked_value(meta: ArrayMeta) -> ArrayMeta | None:
-    """Return an array of v3 that was upgraded without what xarray masks, with that attribute; `None` for any other one.
-
-    An upgrade leaves chunks under the keys of v2, which hardly anybody chooses in v3; and where the fill value of an
-    array with dimension names is neither zero nor NaN, it is to be masked.
-    """
-    value = meta.fill_value
-    lost = (
-        meta.format == "v3"
-        and meta.chunk_keys.name == "v2"
-        and follows_xarray(meta)
-        and MASKED not in meta.attributes
-        and _has_spelling(meta.dtype)
-        and not is_nan(meta.dtype, value)
-        and meta.dtype.fill_identity(value) != meta.dtype.fill_identity(meta.dtype.default_fill)
-    )
-    return meta.with_attributes({**meta.attributes, MASKED: _encode(meta.dtype, value)}) if lost else None
-
-
 def follows_xarray(meta: ArrayMeta) -> bool:
     """Return whether xarray can open the array."""
     names = meta.dimension_names

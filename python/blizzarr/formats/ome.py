@@ -104,11 +104,11 @@ def one_version(nodes: Mapping[str, Node]) -> dict[str, dict[str, Any]]:
     return {path: change.attributes for path, change in _to_old(new).items() if change.attributes is not None}
 
 
-def with_lost_ome(nodes: Mapping[str, Node]) -> dict[str, Node]:
+def with_new_ome(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """Return the nodes of v3 with metadata of 0.4, where readers do not look for them, with those of 0.5 instead.
 
     >>> image = {"multiscales": [{"version": "0.4", "axes": [{"name": "x"}], "datasets": [{"path": "0"}]}]}
-    >>> with_lost_ome({"": GroupMeta(image)})[""].attributes["ome"]["version"]
+    >>> with_new_ome({"": GroupMeta(image)})[""].attributes["ome"]["version"]
     '0.5'
     """
     # The same is translated as in v2.

@@ -151,30 +151,11 @@ def test_what_is_not_stored_stays_what_it_was_in_place() -> None:
         assert masked_value(again.metadata) == expected[2]
 
 
-@pytest.mark.parametrize("consolidated", [True, False])
-def test_check_finds_and_repair_mends_what_an_earlier_upgrade_has_lost(consolidated: bool) -> None:
+def test_a_fill_value_that_is_not_masked_is_no_finding() -> None:
+    """Only its writer knows whether it is to be masked, with keys of v2, too."""
     store: dict[str, Any] = {}
-    group = blizzarr.create_group(store, zarr_format=2)
-    values = np.array([1, -5], "i2")
-    names = {"dimension_names": ["x"]}
-    group.create_array("lost", data=values, fill_value=-5, **names)
-    group.create_array("zero", data=values, fill_value=0, **names)
-    group.create_array("null", data=values, fill_value=None, **names)
-    group.create_array("nan", data=values.astype("f4"), fill_value=np.nan, **names)
-    group.create_array("other", data=values, fill_value=-5)
-    blizzarr.upgrade(store)
-    assert blizzarr.check(store).clean
-    for name in ("lost", "zero", "nan"):
-        del blizzarr.open_group(store)[name].attrs["_FillValue"]
-    if consolidated:
-        blizzarr.consolidate_metadata(store)
-    report = blizzarr.check(store)
-    assert [(finding.kind, finding.path) for finding in report.findings] == [("masked-value", "/lost")]
-    assert blizzarr.check(store, repair=True, dry_run=True, quarantine="/nowhere").repairs[0].done
-    assert "_FillValue" not in blizzarr.open_array(store, path="lost").attrs
-    assert all(repair.done for repair in blizzarr.check(store, repair=True, quarantine="/nowhere").repairs)
-    assert dict(blizzarr.open_array(store, path="lost").attrs) == {"_FillValue": -5}
-    assert (blizzarr.open_group(store).metadata.consolidated is not None) == consolidated
+    keys = ("v2", ".")
+    blizzarr.create_array(store, data=[1, 7], fill_value=7, dimension_names=["x"], chunk_key_encoding=keys)
     assert blizzarr.check(store).clean
 
 

@@ -245,7 +245,7 @@ def test_without_names_nothing_is_translated_for_xarray() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), (OLD_SERIES, NEW_SERIES)])
-def test_check_finds_and_repair_translates_what_an_early_upgrade_left(old: Attributes, new: Attributes) -> None:
+def test_check_finds_and_repair_translates_what_became_v3_without_it(old: Attributes, new: Attributes) -> None:
     store = written(old, 2)
     blizzarr.upgrade(store)
     root = blizzarr.open_group(store)
@@ -270,23 +270,3 @@ def test_check_finds_and_repair_translates_what_an_early_upgrade_left(old: Attri
     assert attributes_of(store) == new
     assert {array.metadata.dimension_names for array in arrays_of(store)} == {("y", "x")}
     assert blizzarr.diff(written(old, 2), store).same
-
-
-def test_names_that_an_upgrade_took_from_the_axes_are_no_finding() -> None:
-    """In v2 xarray could not open an array without names, so that it did not mask the fill value either."""
-    store = written(OLD_SERIES, 2, fill_value=7)
-    blizzarr.upgrade(store)
-    assert arrays_of(store)[0].metadata.dimension_names == ("y", "x")
-    assert blizzarr.check(store).clean
-
-
-@pytest.mark.parametrize("path", ["", "0"])
-def test_check_asks_no_mask_of_names_from_the_axes(path: str) -> None:
-    """xarray saw no names in v2, and so it masked nothing."""
-    store: dict[str, Any] = {}
-    image = {"version": "0.4", "axes": [{"name": "x", "type": "space"}], "datasets": [{"path": "0"}]}
-    group = blizzarr.create_group(store, zarr_format=2, attributes={"multiscales": [image]})
-    group.create_array("0", data=np.array([1, 5], "u1"), fill_value=5)
-    blizzarr.upgrade(store)
-    assert blizzarr.open_group(store)["0"].metadata.dimension_names == ("x",)
-    assert blizzarr.check(store, path=path).clean
