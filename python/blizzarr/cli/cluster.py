@@ -24,7 +24,7 @@ ThreadsOption: TypeAlias = Annotated[int, typer.Option(min=0, help="How many thr
 
 @contextmanager
 def executor_of(scheduler: str | None) -> Iterator[Any]:
-    """A context with a client of the cluster that has this scheduler; None of None.
+    """Connect to the cluster of this scheduler within the context; without a scheduler, yield None.
 
     Raise `UnsupportedOperationError` if Dask is not installed.
     """

@@ -53,7 +53,7 @@ def as_text(region: Region) -> Iterator[str]:
 
 
 def as_csv(region: Region) -> Iterator[str]:
-    """Comma-separated lines; for more than two axes, the indices along the first ones have columns of their own."""
+    """Yield comma-separated lines; of more than two axes, the first ones have columns for their indices."""
     if len(region.axes) > 2:
         names = [axis.name for axis in region.axes[:-1]]
         yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])

@@ -44,7 +44,7 @@ def n5_chain(dtype: DataType, rank: int, compressor: Any) -> CodecChain:
 
 @decoder
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
-    """The array that a document describes; `None` when a problem was added."""
+    """Decode the array of a document; `None` if a problem was added."""
     before = len(problems.items)
     get = document.get
     shape = array_shape(get("dimensions", MISSING), "dimensions", problems)

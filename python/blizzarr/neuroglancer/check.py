@@ -10,7 +10,6 @@ from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstr
 from blizzarr.neuroglancer.effective import check_resolution, check_units, codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.format import Choice
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
-from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
@@ -102,7 +101,8 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
                 codec = merged_codec(codec_of_scale(scale), schema.codec)
-            check_is_sharded(scale.sharding, parts_of(codec)[1].given.get("shard_data_encoding"))
+            if scale.sharding is None and "shard_data_encoding" in parts_of(codec)[1].given:
+                raise SpecError("shard_data_encoding requires sharded format")
         stored = stored_scale(scale, chunk)
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:

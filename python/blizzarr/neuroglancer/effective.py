@@ -10,6 +10,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
 from blizzarr.json_values import braces
 from blizzarr.neuroglancer.constraints import PrecomputedCodec, ScaleConstraints
+from blizzarr.neuroglancer.scale_array import AXES
 from blizzarr.neuroglancer.sharding import Sharding, shard_shape
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, merge_layout
@@ -20,7 +21,6 @@ from blizzarr.views import IndexDomain
 from blizzarr.views.domain import merged_domain
 
 DRIVER: Final = "neuroglancer_precomputed"
-LABELS: Final = ("x", "y", "z", "channel")
 RANK: Final = 4
 _ORDER: Final = [3, 2, 1, 0]
 
@@ -41,7 +41,7 @@ def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> 
         ],
         implicit_lower_bounds=[not known] * 3 + [False],
         implicit_upper_bounds=[not known] * 3 + [channels is None],
-        labels=LABELS,
+        labels=AXES,
     )
     if schema.domain is None:
         return domain
@@ -96,7 +96,7 @@ def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Shard
 
 
 def codec_of(scale: ScaleConstraints, schema: Schema) -> CodecSpec:
-    """The constraints on the encoding."""
+    """Return the constraints on the encoding."""
     data = None if scale.sharding is None else scale.sharding.data_encoding
     codec = PrecomputedCodec(scale.encoding, scale.jpeg_quality, scale.png_level, data)
     return merged_codec(driver_codec(DRIVER, codec), schema.codec)

@@ -96,12 +96,6 @@ def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -
     return tuple([min(count, 1 << bit) for count, bit in zip(grid, used, strict=True)])
 
 
-def check_is_sharded(sharding: Sharding | None, encoding: str | None) -> None:
-    """Raise if an encoding of the data of shards is given, but there are no shards."""
-    if encoding is not None and sharding is None:
-        raise SpecError("shard_data_encoding requires sharded format")
-
-
 def check_key_bits(size: Sequence[int], chunk: Sequence[int]) -> None:
     """Raise if there are more chunks than the keys of shards can distinguish."""
     if sum(index_bits(size, chunk)) > KEY_BITS:

@@ -21,7 +21,7 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.schema import Schema, merge_schema
-from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
+from blizzarr.spec.unit import DimensionUnits, units_shown
 from blizzarr.views import IndexDomain
 
 
@@ -127,7 +127,7 @@ class VolumeConstraints(MetadataConstraints):
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
-        """The schema of a scale."""
+        """Return the schema of a scale."""
         volume, number, chunk = _stored(meta)
         scale = volume.scales[number]
         stored = stored_scale(scale, chunk)
@@ -141,8 +141,7 @@ class VolumeConstraints(MetadataConstraints):
             merge_layout(layout, ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
         finalize(layout)
         schema = Schema(rank=RANK, dtype=DType(volume.data_type), domain=domain, chunk_layout=layout)
-        units = [*(Unit(number, "nm") for number in scale.resolution), None]
-        schema.update(codec=codec_of_scale(scale), dimension_units=units)
+        schema.update(codec=codec_of_scale(scale), dimension_units=units_of(stored, Schema()))
         return schema
 
 

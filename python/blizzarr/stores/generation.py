@@ -25,7 +25,7 @@ from blizzarr.stores.readonly import check_writable
 from blizzarr.stores.wrapper import unwrapped
 
 UNKNOWN = b""
-"""The generation of a value about which nothing is known."""
+"""Return the generation of a value about which nothing is known."""
 
 NO_VALUE = b"\x02"
 """The generation of a key that has no value."""
@@ -180,7 +180,7 @@ def _exclusive(store: Store, key: str) -> AbstractContextManager[None]:
 
 
 def _written(store: Store, key: str, value: bytes | None, *, compares: bool) -> bytes:
-    """The generation of a value that was written just now."""
+    """Return the generation of a value that was written just now."""
     if value is None:
         return NO_VALUE
     bare = unwrapped(store)

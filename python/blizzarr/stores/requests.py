@@ -43,7 +43,7 @@ def abandon(store: Store) -> None:
 
 @contextmanager
 def complete(given: object, store: Store) -> Iterator[None]:
-    """A context that abandons a store after an error, if it was opened for this: if what was given is a path."""
+    """Abandon a store after an error in the context, if it was opened for this: if what was given is a path."""
     try:
         yield
     except BaseException:

@@ -48,7 +48,7 @@ class EncodingStore(StoreWrapper):
         return [self._decoded(key, value) for key, value in zip(keys, super().get_many(keys), strict=True)]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; `None` if there is no value. Of chunks, the whole value is read."""
+        """Return parts of the value; `None` if there is no value. Chunks are read as a whole."""
         if self._name(key) is None:
             return super().get_ranges(key, ranges)
         value = self.get(key)
@@ -68,7 +68,7 @@ class EncodingStore(StoreWrapper):
         return super().replace(key, stored, self._encoded(key, value))
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes; `None` if there is no value. Chunks are read to find it out."""
+        """Return the length of the value in bytes; `None` if there is no value. Chunks are read to find it out."""
         if self._name(key) is None:
             return super().size(key)
         value = self.get(key)

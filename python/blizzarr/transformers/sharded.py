@@ -56,7 +56,7 @@ class ShardedStore(StoreWrapper):
         return self.get_partial_values([(key, (0, None))])[0]
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys, in two requests where the store can."""
+        """Return the values under many keys, in two requests where the store can."""
         return self.get_partial_values([(key, (0, None)) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
@@ -67,7 +67,7 @@ class ShardedStore(StoreWrapper):
         return None if parts[-1] is None else [part for part in parts[:-1] if part is not None]
 
     def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
-        """Parts of values in the order asked for, None for each whose key is missing."""
+        """Return parts of values in the order asked for, None for each whose key is missing."""
         return read_parts(self.store, [(key, part, self._locate(key)) for key, part in key_ranges])
 
     def size(self, key: str) -> int | None:

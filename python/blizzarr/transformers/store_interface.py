@@ -396,7 +396,7 @@ class PartialAccessStore(ForeignStore):
         return f"PartialAccessStore({self.target!r})"
 
     def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
-        """Parts of several values, in one request."""
+        """Return parts of several values, in one request."""
         key_ranges = builtins.list(key_ranges)
         store_keys.check_keys(key for key, _ in key_ranges)
         with failures("read", ", ".join(key for key, _ in key_ranges[:3]), self):

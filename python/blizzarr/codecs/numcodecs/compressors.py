@@ -90,13 +90,13 @@ class BZ2Codec(NumcodecsCodec):
     level: int = 1
 
     def encode(self, decoded: bytes) -> bytes:
-        """The data as one stream."""
+        """Return the data as one stream."""
         import bz2
 
         return bz2.compress(decoded, self.level)
 
     def decode(self, encoded: bytes, max_size: int) -> bytes:
-        """The data of all streams, of which there are several when several writers appended."""
+        """Return the data of all streams, of which there are several when several writers appended."""
         import bz2
 
         return decode_streams(bz2.BZ2Decompressor, encoded, max_size)
@@ -172,14 +172,14 @@ class LZMACodec(NumcodecsCodec):
         return True
 
     def encode(self, decoded: bytes) -> bytes:
-        """The data as one stream."""
+        """Return the data as one stream."""
         import lzma
 
         filters = None if self.filters is None else [dict(item) for item in self.filters]
         return lzma.compress(decoded, self.format, self.check, self.preset, filters)
 
     def decode(self, encoded: bytes, max_size: int) -> bytes:
-        """The data of all streams; only what has no container needs the filters to be told."""
+        """Return the data of all streams; only what has no container needs the filters to be told."""
         import lzma
 
         raw = self.format == _RAW and self.filters is not None

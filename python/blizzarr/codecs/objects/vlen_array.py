@@ -67,7 +67,7 @@ class VlenArrayCodec(ObjectCodec):
         return not isinstance(one, list | tuple | np.ndarray) or self.encoded(one) == self.encoded(other)
 
     def encoded(self, element: Any) -> bytes:
-        """One array as bytes, converted as NumPy does in an assignment; None stands for an empty one."""
+        """Return one array as bytes, converted as NumPy does in an assignment; None stands for an empty one."""
         array = np.asarray(() if element is None else element, self.stored_type)
         if array.ndim != 1:
             raise ValueError(f"it has {array.ndim} axes")
