@@ -114,6 +114,23 @@ class BaseStore(Store, ABC):
             raise refused(self, key)
 
 
+class ForeignNames(BaseStore):
+    """The base class of stores over what may have names that are no keys, written by others."""
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        return self.list_all(prefix)[0]
+
+    @abstractmethod
+    def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
+        """Return what `list` does, and the names under the prefix that are no keys of a store.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If the store cannot list.
+        """
+
+
 def refused(store: Store, key: str) -> ReadOnlyError:
     """Make the error about a write to a store that can only be read."""
     never = getattr(store, "only_readable", None)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.stores.base import BaseStore
+from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.failures import changes, failures
@@ -23,7 +23,7 @@ _SHOWN: Final = 120
 """Characters of an object that are shown at most: some show all that is in them."""
 
 
-class ForeignStore(BaseStore):
+class ForeignStore(ForeignNames):
     """Wraps an object with the methods of a store: checks keys, adds the place to errors, and supplies missing methods.
 
     Only `get` is required. Without `set`, the store is read-only. Without `delete`, deleting is an
@@ -134,17 +134,7 @@ class ForeignStore(BaseStore):
         with changes("delete", prefix, self, is_prefix=True):
             self.target.delete_prefix(prefix)
 
-    def list(self, prefix: str = "") -> builtins.list[str]:
-        return self.list_all(prefix)[0]
-
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store.
-
-        Raises
-        ------
-        UnsupportedOperationError
-            If the object cannot list.
-        """
         prefix = check_prefix(prefix)
         if not self._has("list"):
             raise self._lacks("list", prefix or None)

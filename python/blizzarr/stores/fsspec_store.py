@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.lazy_imports import is_instance
-from blizzarr.stores.base import BaseStore
+from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import changed, changes, failures
 from blizzarr.stores.impossible_keys import is_impossible
@@ -35,7 +35,7 @@ _copying: Final = KeyLocks()
 """Makes one thread copy a file; others would read what has been copied so far."""
 
 
-class FsspecStore(BaseStore):
+class FsspecStore(ForeignNames):
     """The files below a path of a file system of fsspec, of any kind.
 
     fsspec has no conditional writes: threads of this process may write parts of one chunk at the same time, other
@@ -168,11 +168,7 @@ class FsspecStore(BaseStore):
         super().delete_prefix(prefix)
         changed(self, prefix, is_prefix=True)
 
-    def list(self, prefix: str = "") -> builtins.list[str]:
-        return self.list_all(prefix)[0]
-
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         path = self._listed(prefix)
         with failures("list", prefix, self):
             names = (key for key in map(self._key, _found(self.fs, path)) if key is not None and key.startswith(prefix))

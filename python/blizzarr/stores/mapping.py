@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from blizzarr.fork import ForkedLock
-from blizzarr.stores.base import BaseStore
+from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.failures import changes, failures
 from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
 from blizzarr.stores.memory import COPIED
@@ -20,7 +20,7 @@ _ONE_AT_A_TIME: Final = {("shelve", "Shelf"), ("dbm.dumb", "_Database"), ("zarr.
 _turn: Final = ForkedLock()
 
 
-class MappingStore(BaseStore):
+class MappingStore(ForeignNames):
     """The items of a mapping from keys to bytes.
 
     A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
@@ -117,11 +117,7 @@ class MappingStore(BaseStore):
                 return False
         return True
 
-    def list(self, prefix: str = "") -> builtins.list[str]:
-        return self.list_all(prefix)[0]
-
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         prefix = check_prefix(prefix)
         with failures("list", prefix, self), self._called():
             # Copying the keys of a dict is atomic for other threads; iterating over it is not.

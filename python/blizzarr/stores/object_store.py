@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
-from blizzarr.stores.base import BaseStore
+from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.conditional import Versioned
 from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.failures import changed
@@ -22,7 +22,7 @@ _VERSIONED: Final = 1 << 20
 """The most bytes of a value that is returned with its version: documents are shorter, and others would be copied."""
 
 
-class ObjectStore(BaseStore):
+class ObjectStore(ForeignNames):
     """The objects of a bucket, of a container, or below a URL: S3, Google Cloud, Azure, HTTP.
 
     `from_url` makes one. Without options, credentials come from the environment, as with the vendor's own programs.
@@ -293,11 +293,7 @@ class ObjectStore(BaseStore):
         self.delete_many(self.list(prefix))
         changed(self, prefix, is_prefix=True)
 
-    def list(self, prefix: str = "") -> builtins.list[str]:
-        return self.list_all(prefix)[0]
-
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         return keys_and_others((name for name, _ in self._listed(prefix, direct=False)[0]), is_object_key)
 
     def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
