@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -123,13 +123,21 @@ class ShardKeys(ChunkKeys):
 
     def _number(self, indices: tuple[int, ...]) -> int:
         """Return the interleaved bits of the indices."""
-        number = position = 0
-        for bit in range(max(self.bits, default=0)):
-            for index, bits in zip(indices, self.bits, strict=False):
-                if bit < bits:
-                    number |= (index >> bit & 1) << position
-                    position += 1
-        return number
+        return sum(
+            (indices[axis] >> bit & 1) << position for position, (axis, bit) in enumerate(interleaved(self.bits))
+        )
+
+
+def interleaved(bits: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield, for each bit of the number of a chunk from the lowest on, its axis and which bit of the index it is.
+
+    >>> [*interleaved((2, 1, 3))]
+    [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1), (2, 2)]
+    """
+    for bit in range(max(bits, default=0)):
+        for axis, count in enumerate(bits):
+            if bit < count:
+                yield axis, bit
 
 
 def _murmur(number: int) -> int:

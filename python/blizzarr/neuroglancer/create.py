@@ -11,6 +11,7 @@ from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
 from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.json_values import copied, dump, quote
 from blizzarr.neuroglancer.check import check_multiscale, check_schema, stored_scale
+from blizzarr.neuroglancer.chunk_keys import interleaved
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
@@ -191,15 +192,12 @@ def choose_shards(
         return total
 
     used = [0, 0, 0]
-    best, bits, dim, tried = cost(used), 0, 0, 0
-    while tried < sum(most):
-        if used[dim] < most[dim]:
-            used[dim] += 1
-            tried += 1
-            cost_of_these = cost(used)
-            if cost_of_these < best or (cost_of_these == best and tried <= wanted):
-                best, bits = cost_of_these, tried
-        dim = (dim + 1) % 3
+    best, bits = cost(used), 0
+    for tried, (axis, _) in enumerate(interleaved(most), 1):
+        used[axis] += 1
+        cost_of_these = cost(used)
+        if cost_of_these < best or (cost_of_these == best and tried <= wanted):
+            best, bits = cost_of_these, tried
     if best == inf:
         raise SpecError("Cannot satisfy write chunk shape constraint")
     if bits == 0 and data_encoding is None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
+from blizzarr.neuroglancer.chunk_keys import interleaved
 from blizzarr.neuroglancer.members import Members
 from blizzarr.problems import Problems
 
@@ -86,12 +88,8 @@ def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -
     if sum(bits) > sharding.preshift_bits + sharding.minishard_bits + sharding.shard_bits:
         return None
     used = [0, 0, 0]
-    dim = 0
-    for _ in range(min(sharding.preshift_bits + sharding.minishard_bits, sum(bits))):
-        while used[dim] == bits[dim]:
-            dim = (dim + 1) % 3
-        used[dim] += 1
-        dim = (dim + 1) % 3
+    for axis, _ in islice(interleaved(bits), sharding.preshift_bits + sharding.minishard_bits):
+        used[axis] += 1
     grid = [-(-length // step) for length, step in zip(size, chunk, strict=True)]
     return tuple([min(count, 1 << bit) for count, bit in zip(grid, used, strict=True)])
 
