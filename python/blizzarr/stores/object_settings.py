@@ -17,9 +17,8 @@ from blizzarr.keywords import hint, nearest
 from blizzarr.stores.aws_profiles import profile_of
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.threads import check_wanted
+from blizzarr.stores.urls import OF_OBJECTS
 
-SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
-"""Of URLs that are opened."""
 _PROTOCOLS: Final = {"s": "s3", "g": "gcs", "a": "azure", "h": "http"}
 """What the engine calls the protocol, by the first letter of the scheme."""
 _SCHEMES: Final = {"s3": "s3", "gcs": "gs", "azure": "az", "http": "http"}
@@ -152,9 +151,9 @@ def settings_of_url(url: str, options: Mapping[str, Any]) -> ObjectSettings:
     """
     scheme, colon, rest = url.partition("://")
     scheme = scheme.lower()
-    if not colon or scheme not in SCHEMES:
+    if not colon or scheme not in OF_OBJECTS:
         shown = f"{scheme}://" if colon else "none"
-        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {shown}")
+        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(OF_OBJECTS)}, found {shown}")
     protocol = _PROTOCOLS[scheme[0]]
     if protocol == "http":
         return ObjectSettings.of(protocol, url, "", **_sorted_out(options))

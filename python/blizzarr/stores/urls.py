@@ -43,9 +43,9 @@ ZIP_ENDINGS: Final = (".zip", ".ozx")
 """The endings of the names of zip files; ``.ozx`` is that of OME-Zarr in a zip file."""
 _ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)))
 
-BUILT_IN: Final = (
-    *("file", "memory", "s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https"),
-)
+OF_OBJECTS: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
+"""The schemes of object stores and web servers, which the engine opens itself."""
+BUILT_IN: Final = ("file", "memory", *OF_OBJECTS)
 """The schemes that always mean the same."""
 OWN: Final = OpenTable[Callable[[str], Any]]("blizzarr.stores", {})
 """The functions of users and other packages that make a store of a URL, by its scheme."""
@@ -240,14 +240,12 @@ def _from_database(text: str) -> tuple[Store, str]:
 
 def _from_url(text: str, scheme: str) -> Any:
     """Return the store of the URL of something far away; errors do not show the URL, which may hold credentials."""
-    from blizzarr.stores.object_settings import SCHEMES
-
-    if "::" not in text and scheme not in SCHEMES and (make := OWN.get(scheme)) is not None:
+    if "::" not in text and scheme not in OF_OBJECTS and (make := OWN.get(scheme)) is not None:
         made = make(text)
         if made is None or isinstance(made, str | os.PathLike):
             raise TypeError(f"expected a store from the function for {scheme}://, found {type(made).__name__}")
         return made
-    if "::" in text or scheme not in SCHEMES:
+    if "::" in text or scheme not in OF_OBJECTS:
         from blizzarr.stores.fsspec_store import FsspecStore
 
         return FsspecStore.from_url(text)
