@@ -107,15 +107,15 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     members = Members(as_object(value), "", problems, partial=True)
     unsharded = "sharding" in members.left and members.left["sharding"] is None
     chunk = members.take("chunk_size", three(CHUNK_LENGTH), "three lengths")
-    found = scale_members(members, chunk)
+    values = scale_members(members, chunk)
     members.refuse_others()
-    if found["encoding"] is not None:
+    if values["encoding"] is not None:
         dtype = None if of.dtype is None else of.dtype.name
-        wrong = encoding_problem(found["encoding"], dtype, of.num_channels)
+        wrong = encoding_problem(values["encoding"], dtype, of.num_channels)
         if wrong is not None:
-            problems.add("encoding", wrong, found["encoding"])
+            problems.add("encoding", wrong, values["encoding"])
     refuse_all(_errors(problems))
-    return ScaleConstraints(**found, unsharded=unsharded, chunk_size=chunk)
+    return ScaleConstraints(**values, unsharded=unsharded, chunk_size=chunk)
 
 
 def _errors(problems: Problems) -> list[SpecError]:
@@ -144,11 +144,11 @@ class PrecomputedCodec(DriverCodec):
     def take(cls, members: json_members.Members) -> PrecomputedCodec:
         problems = Problems()
         own = Members(members.left, "", problems, partial=True)
-        found = encoding_members(own, ("jpeg_quality", "png_level"))
-        found["shard_data_encoding"] = own.one_of("shard_data_encoding", DATA_ENCODINGS)
+        values = encoding_members(own, ("jpeg_quality", "png_level"))
+        values["shard_data_encoding"] = own.one_of("shard_data_encoding", DATA_ENCODINGS)
         members.left = own.left
         members.wrong += _errors(problems)
-        return cls(**found)
+        return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
         # Options of an encoding stand beside it.

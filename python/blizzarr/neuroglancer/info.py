@@ -37,7 +37,7 @@ OPTIONS: Final[dict[str, tuple[str, Callable[[Any], Any], str, Any]]] = {
         MISSING,
     ),
 }
-"""The members that one encoding only has: which one, their parser and what it accepts, and their default."""
+"""The members of a scale that belong to one encoding: which one, the parser and what it accepts, and the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +124,22 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
     for index, chunk in enumerate(chunks):
         if chunk is None:
             problems.add(f"{path}.chunk_sizes[{index}]", "three lengths", given[index])
-    found = scale_members(members, chunks[0] if chunks else None)
-    if found["sharding"] is not None and len(chunks) > 1:
+    values = scale_members(members, chunks[0] if chunks else None)
+    if values["sharding"] is not None and len(chunks) > 1:
         problems.add(f"{path}.chunk_sizes", "one chunk size, as it is sharded", len(chunks))
-    if found["encoding"] == "jpeg" and found["jpeg_quality"] is None:
-        found["jpeg_quality"] = QUALITY
+    if values["encoding"] == "jpeg" and values["jpeg_quality"] is None:
+        values["jpeg_quality"] = QUALITY
     if len(problems.items) > before:
         return None
-    return Scale(**found, chunk_sizes=tuple(chunks), extra=members.left)  # type: ignore[arg-type]  # none is wrong
+    return Scale(**values, chunk_sizes=tuple(chunks), extra=members.left)  # type: ignore[arg-type]  # none is wrong
 
 
 def scale_members(members: Members, chunk: Triple | None) -> dict[str, Any]:
-    """Take the members that a stored scale has in common with the constraints of a spec on one, by their names."""
-    found: dict[str, Any] = {
+    """Return by name the members that a stored scale and the constraints of a spec on a scale have in common.
+
+    - `chunk`: the shape of chunks, if it is known; sharded volumes have a largest number of chunks.
+    """
+    values: dict[str, Any] = {
         "key": members.take("key", _key, "a text"),
         "resolution": members.take("resolution", three(number), "three numbers"),
         **encoding_members(members, tuple(OPTIONS)),
@@ -156,22 +159,22 @@ def scale_members(members: Members, chunk: Triple | None) -> dict[str, Any]:
             members.problems.add(where, "with voxel_offset a valid region", [list(size), list(offset)])
         elif sharding is not None and chunk is not None and sum(index_bits(size, chunk)) > KEY_BITS:
             members.problems.add(where, f"keys of chunks of at most {KEY_BITS} bits, as it is sharded", list(size))
-    return {**found, "sharding": sharding, "size": size, "voxel_offset": offset}
+    return {**values, "sharding": sharding, "size": size, "voxel_offset": offset}
 
 
 def encoding_members(members: Members, options: tuple[str, ...]) -> dict[str, Any]:
-    """Take the encoding and these options, by their names; those of other encodings are problems."""
+    """Return by name the encoding and these options, each of which is a problem if it belongs to another encoding."""
     encoding = members.one_of("encoding", ENCODINGS)
-    found: dict[str, Any] = {"encoding": encoding}
+    values: dict[str, Any] = {"encoding": encoding}
     for name in options:
         owner, parse, expected, default = OPTIONS[name]
-        found[name] = None
+        values[name] = None
         if encoding == owner:
-            found[name] = members.take(name, parse, expected, default)
+            values[name] = members.take(name, parse, expected, default)
         elif name in members.left:
             value = members.left.pop(name)
             members.problems.add(members.where + name, f'no such member, which only the encoding "{owner}" has', value)
-    return found
+    return values
 
 
 def _key(value: Any) -> str | None:
