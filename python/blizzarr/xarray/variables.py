@@ -14,10 +14,12 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
+from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
-from blizzarr.formats.codec_documents import codec_documents
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
 from blizzarr.xarray.release import RELEASE
@@ -109,11 +111,7 @@ def variable_of(stored: StoredArray, mask_fill: bool | None = None, by_itself: b
     if stored.dtype.kind == "T":
         encoding["dtype"] = stored.dtype
     if format_of(meta).zarr_format is not None:
-        codecs = codec_documents(meta)
-        encoding["filters"] = tuple(map(as_object, codecs.filters))
-        encoding["compressors"] = tuple(map(as_object, codecs.compressors))
-        if codecs.serializer is not None:
-            encoding["serializer"] = codecs.serializer
+        encoding |= _codecs(meta)
     attributes = attributes_of(array)
     if masks_fill(meta.format) if mask_fill is None else mask_fill:
         if array.fill_value is not None:
@@ -126,6 +124,20 @@ def variable_of(stored: StoredArray, mask_fill: bool | None = None, by_itself: b
         if masked is not None:
             attributes[MASKED] = masked.item() if isinstance(masked, np.generic) else masked
     return Variable(dimensions, indexing.LazilyIndexedArray(stored), attributes, encoding)
+
+
+def _codecs(meta: ArrayMeta) -> dict[str, Any]:
+    """Return the codecs in the encoding of an array, where there are shards those of the inner chunks."""
+    if meta.format not in ("v1", "v2"):
+        chain = meta.codecs.innermost
+        filters, compressors = (tuple(codec.to_json() for codec in part) for part in (chain.filters, chain.compressors))
+        return {"filters": filters, "serializer": chain.serializer.to_json(), "compressors": compressors}
+    problems = Problems()
+    configs = chain_to_configs(meta.codecs, dtype=meta.dtype, chunk_shape=meta.chunk_shape, problems=problems)
+    problems.raise_any()
+    assert configs is not None, "as there are no problems"
+    last = [] if configs.compressor is None else [configs.compressor]
+    return {"filters": tuple(map(as_object, configs.filters or ())), "compressors": tuple(map(as_object, last))}
 
 
 def _text_type() -> Any:
