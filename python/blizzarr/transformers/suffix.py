@@ -15,25 +15,18 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
-from blizzarr.problems import MISSING, Problems, extension, name_path
+from blizzarr.problems import MISSING, Problems, extension, members, name_path
 from blizzarr.stores.keys import is_key
 from blizzarr.transformers.key_encoding import KEY_ENCODINGS, ChunkKeyEncoding
 
 
-class _Separated(ChunkKeyEncoding):
-    """An encoding of the specification: the indices with a separator between them."""
+class _Separated(NamedTuple):
+    """An encoding of the specification: a head and the indices, with a separator between them."""
 
-    __slots__ = ()
-
-    head: ClassVar[tuple[str, ...]]
+    head: tuple[str, ...]
     separator: str
-
-    @classmethod
-    def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
-        if (separator := configuration.get("separator", "/")) not in ("/", "."):
-            problems.add(f"{path}.configuration.separator", '"/" or "."', separator)
 
     def encode(self, position: tuple[int, ...]) -> str:
         return self.separator.join((*self.head, *map(str, position))) or "0"
@@ -43,20 +36,13 @@ class _Separated(ChunkKeyEncoding):
         return position if self.encode(position) == key else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Default(_Separated):
-    name: ClassVar[str] = "default"
-    head: ClassVar[tuple[str, ...]] = ("c",)
-
-    separator: str = "/"
+_OF_THE_SPECIFICATION: Final = {"default": _Separated(("c",), "/"), "v2": _Separated((), ".")}
+"""Each with the separator that it has unless a document names another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _V2(_Separated):
-    name: ClassVar[str] = "v2"
-    head: ClassVar[tuple[str, ...]] = ()
-
-    separator: str = "."
+def _check_separator(configuration: Mapping[str, Any], path: str, problems: Problems) -> None:
+    if (separator := configuration.get("separator", "/")) not in ("/", "."):
+        problems.add(f"{path}.configuration.separator", '"/" or "."', separator)
 
 
 class _WithEnding(ChunkKeyEncoding):
@@ -74,7 +60,7 @@ class _WithEnding(ChunkKeyEncoding):
 
     @property
     @abstractmethod
-    def base(self) -> ChunkKeyEncoding:
+    def base(self) -> ChunkKeyEncoding | _Separated:
         """The other encoding."""
 
     def encode(self, position: tuple[int, ...]) -> str:
@@ -96,11 +82,11 @@ class DefaultSuffix(_WithEnding):
     @classmethod
     def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
         super(DefaultSuffix, cls).examine(configuration, path, problems, rank)
-        _Default.examine(configuration, path, problems, rank)
+        _check_separator(configuration, path, problems)
 
     @property
-    def base(self) -> ChunkKeyEncoding:
-        return _Default(self.separator)
+    def base(self) -> _Separated:
+        return _OF_THE_SPECIFICATION["default"]._replace(separator=self.separator)
 
 
 @dataclass(frozen=True)  # without slots, so that `base` is made once
@@ -118,22 +104,24 @@ class Suffix(_WithEnding):
         base_of(configuration.get("base_encoding", MISSING), f"{path}.configuration.base_encoding", problems, rank)
 
     @cached_property
-    def base(self) -> ChunkKeyEncoding:
+    def base(self) -> ChunkKeyEncoding | _Separated:
         base = base_of(self.base_encoding, "base_encoding", Problems(), None)
         assert base is not None, "as it has been examined"
         return base
 
 
-_OF_THE_SPECIFICATION: Final[dict[str, type[ChunkKeyEncoding]]] = {"default": _Default, "v2": _V2}
-
-
-def base_of(value: Any, path: str, problems: Problems, rank: int | None) -> ChunkKeyEncoding | None:
+def base_of(value: Any, path: str, problems: Problems, rank: int | None) -> ChunkKeyEncoding | _Separated | None:
     """Return the chunk key encoding of a document; None if a problem was added."""
     named = extension(value, path, problems, "chunk key encoding")
     if named is None:
         return None
     name, configuration = named
-    row = _OF_THE_SPECIFICATION.get(name) or KEY_ENCODINGS.get(name)
+    if (known := _OF_THE_SPECIFICATION.get(name)) is not None:
+        before = len(problems.items)
+        members(configuration, path, problems, ("separator",))
+        _check_separator(configuration, path, problems)
+        return known._replace(**configuration) if len(problems.items) == before else None
+    row = KEY_ENCODINGS.get(name)
     if row is None:
         problems.unknown(name_path(value, path), "chunk key encoding", name)
         return None
