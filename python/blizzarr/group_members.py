@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -19,7 +19,7 @@ from blizzarr.formats import (
     not_found,
     read_if_there,
     warn_if_unfinished,
-    with_separator,
+    with_separators,
 )
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
@@ -88,7 +88,7 @@ class GroupMembers(Node, ABC):
         full = join(self._path, member_path(path, self._metadata))
         if self._metadata.consolidated is not None:
             copy = self._metadata.consolidated.get(path)
-            return None if copy is None else self._node(path, copy)
+            return None if copy is None else self._nodes([(path, copy)])[0][1]
         try:
             meta = read_if_there(self._store, full, likely=format_of(self._metadata))
         except UnknownExtensionError as error:
@@ -171,7 +171,7 @@ class GroupMembers(Node, ABC):
         StoreError
             If the store fails, or cannot list.
         """
-        nodes = tuple((name, self._node(name, meta)) for name, meta in self._readable(max_depth))
+        nodes = tuple(self._nodes(self._readable(max_depth)))
         if not is_remote(self._store) and (present := getattr(self._store, "present", None)) is not None:
             for record in present([join(node.path, PROGRESS) for _, node in nodes]):
                 warn_if_unfinished(self._store, record.rpartition("/")[0])
@@ -249,15 +249,19 @@ class GroupMembers(Node, ABC):
 
         return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
 
+    def _nodes(self, members: Iterable[tuple[str, ArrayMeta | GroupMeta]]) -> list[tuple[str, Array | Group]]:
+        members = list(members)
+        if self._metadata.consolidated is not None:
+            # A copy of a document may leave something open that only the chunks tell, like their separator.
+            metas = with_separators(self._store, [(join(self._path, name), meta) for name, meta in members])
+            members = [(name, meta) for (name, _), meta in zip(members, metas, strict=True)]
+        return [(name, self._node(name, meta)) for name, meta in members]
+
     def _node(self, name: str, meta: ArrayMeta | GroupMeta) -> Array | Group:
         path = join(self._path, name)
         copies = self._metadata.consolidated
-        if copies is not None:
-            if isinstance(meta, ArrayMeta):
-                # A copy of a document may leave something open that only the chunks tell, like their separator.
-                meta = with_separator(self._store, path, meta)
-            else:
-                meta = meta.with_consolidated(consolidated_below(copies, name))
+        if copies is not None and isinstance(meta, GroupMeta):
+            meta = meta.with_consolidated(consolidated_below(copies, name))
         node = Array(self._store, path, meta) if isinstance(meta, ArrayMeta) else self._group(path, meta)
         if copies is not None:
             copied_in(self, node)
@@ -290,7 +294,7 @@ def members_and_errors(
     children = group._children(max_depth)
     for child in children if warns else ():
         warn_of(child.notices)
-    nodes = [(child.name, group._node(child.name, child.meta)) for child in children if child.meta is not None]
+    nodes = group._nodes((child.name, child.meta) for child in children if child.meta is not None)
     return nodes, {child.name: child.error for child in children if child.error is not None}
 
 

@@ -46,6 +46,6 @@ from blizzarr.formats.reading import get_many
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_consolidated import own_copies_differ
-from blizzarr.formats.v2_separator import as_documented, with_separator
+from blizzarr.formats.v2_separator import as_documented, with_separators
 
 __all__ = ["ArrayFormat", "Child", "Format", "StoredNode", "register_format"]

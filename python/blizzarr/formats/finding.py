@@ -17,7 +17,7 @@ from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.beside import PROGRESS, keys_beside, warn_if_unfinished
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
-from blizzarr.formats.implicit import is_implicit
+from blizzarr.formats.implicit import implied_by, is_implicit
 from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.reading import get_many, get_value
@@ -38,6 +38,7 @@ LIKELY_OF_GROUPS: Final = V2
 _FEW: Final = 8
 """The most nodes whose documents of older formats are asked for at once far away."""
 
+_IMPLIED: Final[tuple[tuple[Format, Format, str], ...]] = ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name))
 _SEARCHES: Final = (draft.search,)
 """Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
 
@@ -97,7 +98,11 @@ def find_many(
                     except BlizzarrError as error:
                         results[number] = error
             open_ = [number for number in open_ if results[number] is None]
-    _complete_separators(store, paths, results)
+    there = [(number, one) for number, one in enumerate(results) if type(one) is StoredNode]
+    # Documents may leave something open that only the chunks tell.
+    completed = v2_separator.with_separators(store, [(paths[number], one.meta) for number, one in there])
+    for (number, one), meta in zip(there, completed, strict=True):
+        results[number] = one._replace(meta=meta)
     if (
         searched
         and open_
@@ -116,16 +121,6 @@ def _up_to(likely: Format | None, forms: Iterable[Format]) -> list[Format]:
     """Return the likely format after those whose documents count before its own; the first if it is not one of them."""
     forms = list(forms)
     return forms[: forms.index(likely) + 1] if likely in forms else forms[:1]
-
-
-def _complete_separators(store: Store, paths: Sequence[str], results: list[StoredNode | BlizzarrError | None]) -> None:
-    """Complete metadata that documents leave open by looking at chunks."""
-    nodes = {number: one.meta for number, one in enumerate(results) if type(one) is StoredNode}
-    open_ones = {number: meta for number, meta in nodes.items() if v2_separator.lacks_separator(meta)}
-    if open_ones:
-        completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
-        for number, meta in zip(open_ones, completed, strict=True):
-            results[number] = results[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
 
 
 def _documents(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
@@ -346,10 +341,9 @@ def _implied(store: Store, path: str, form: Format | None) -> Node | None:
 
 def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
     """Return the group without a document at a path of N5, or of v3, which has none any more; see `V3_IMPLICIT`."""
-    for wanted, implied, name in ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name)):
-        if form in (None, wanted) and is_implicit(store, implied, path):
-            return StoredNode(GroupMeta(format=name), {})
-    return None
+    names = {implied: name for wanted, implied, name in _IMPLIED if form in (None, wanted)}
+    there = implied_by(store, list(names), path) if names else None
+    return None if there is None else StoredNode(GroupMeta(format=names[there]), {})
 
 
 def is_complete(meta: Node) -> bool:
@@ -369,6 +363,10 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
         path, form = group[0], format_of(group[1])
         return listed(store, path, form, relatives(form, path))
 
+    def is_group(child: tuple[int, str]) -> bool:
+        path, meta = groups[child[0]]
+        return is_implicit(store, format_of(meta), join(path, child[1]))
+
     listings = each(store, list_one, groups)
     made: list[list[Child]] = [[] for _ in groups]
     families: dict[tuple[str, ...], list[tuple[int, str]]] = {}
@@ -382,15 +380,17 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
         form = format_of(meta)
         paths = [join(groups[number][0], name) for number, name in wanted]
         results = find_many(store, paths, member_forms(form, path), likely=form)
+        without = [one for one, result in zip(wanted, results, strict=True) if result is None]
+        without = [(number, name) for number, name in without if name in listings[number][1]]
+        implied = dict(zip(without, each(store, is_group, without), strict=True))
         for (number, name), result in zip(wanted, results, strict=True):
             if isinstance(result, StoredNode):
                 made[number].append(Child(name, result.meta, notices=result.notices))
             elif result is not None:
                 made[number].append(Child(name, None, result))
-            elif name in listings[number][1]:
-                above, group = groups[number]
-                if is_implicit(store, format_of(group), join(above, name)):
-                    made[number].append(Child(name, GroupMeta(format=group.format)))
+            elif (number, name) in implied:
+                if implied[number, name]:
+                    made[number].append(Child(name, GroupMeta(format=groups[number][1].format)))
             elif (error := _directory_as_document(store, join(groups[number][0], name))) is not None:
                 made[number].append(Child(name, None, error))
     return made

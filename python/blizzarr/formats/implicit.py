@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats.format import Format, Store
 from blizzarr.model.names import join
+from blizzarr.stores.requests import each
+
+F = TypeVar("F", bound=Format)
 
 _MOST: Final = 100
 """The most prefixes that are listed where chunks may be among them."""
+_AT_ONCE: Final = 8
+"""The most documents that are asked for before one of them is looked at."""
 
 
 def is_implicit(store: Store, form: Format, path: str) -> bool:
-    """Return whether there is a document of a node below a path, at any depth.
+    """Return whether there is a document of a node of this format below a path, at any depth; see `implied_by`."""
+    return implied_by(store, (form,), path) is not None
+
+
+def implied_by(store: Store, forms: Sequence[F], path: str) -> F | None:
+    """Return the format of the nearest document of a node below a path, at any depth; the first of several.
 
     Directories without documents are not groups: file systems keep directories after everything in them was removed. In
     a store that cannot list its keys, there are no implicit groups.
+
+    The formats list the same prefixes, and each of these is listed once.
     """
-    # Documents in a separate tree show up in its listings; others are requested one by one.
-    alone = form.entry_key is None
-    paths = deque([path] if form.implicit_groups else [])
+    # Documents in a separate tree show up in its listings; others are requested.
+    alone = forms[0].entry_key is None
+    forms = [form for form in forms if form.implicit_groups]
+    paths = deque([path] if forms else [])
     listed = 0
     while paths and not (alone and listed == _MOST):
         here = paths.popleft()
-        prefix = form.listing_prefix(here)
+        prefix = forms[0].listing_prefix(here)
         if prefix is None:
-            return False
+            return None
         try:
             keys, prefixes = store.list_dir(prefix)
         except UnsupportedOperationError:
-            return False
+            return None
         listed += 1
-        inner = [join(here, name) for name in form.child_names(here, (), prefixes)]
-        if form.child_names(here, keys, ()):
-            return True
-        if alone and any(store.get(form.node_keys(child)[0]) is not None for child in inner[:_MOST]):
-            return True
-        paths += inner
-    return False
+        for form in forms:
+            if form.child_names(here, keys, ()):
+                return form
+            names = form.child_names(here, (), prefixes)[: _MOST if alone else 0]
+            wanted = [form.node_keys(join(here, name))[0] for name in names]
+            for first in range(0, len(wanted), _AT_ONCE):
+                if any(value is not None for value in each(store, store.get, wanted[first : first + _AT_ONCE])):
+                    return form
+        paths += dict.fromkeys(join(here, name) for form in forms for name in form.child_names(here, (), prefixes))
+    return None

@@ -25,8 +25,7 @@ from blizzarr.stores.failures import failures
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
-from blizzarr.stores.requests import at_once
-from blizzarr.stores.threads import Threads
+from blizzarr.stores.requests import each
 from blizzarr.stores.wrapper import StoreHandle, unwrapped
 
 if TYPE_CHECKING:
@@ -64,12 +63,12 @@ def with_separator(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
     return replace(meta, chunk_keys=_SLASHES) if slashes else meta
 
 
-def with_separators(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
-    """Do the same for many arrays with their paths, in parallel if requests are slow."""
-    if len(arrays) > 1 and not _is_near(store):
-        with Threads(at_once(store, otherwise=_AT_ONCE)) as pool:
-            return list(pool.map(lambda array: with_separator(store, *array), arrays))
-    return [with_separator(store, path, meta) for path, meta in arrays]
+def with_separators(store: Any, nodes: Sequence[tuple[str, Node]]) -> list[Node]:
+    """Do the same for many nodes with their paths, in parallel if requests are slow."""
+    arrays = [(path, meta) for path, meta in nodes if lacks_separator(meta)]
+    threads = 1 if _is_near(store) else _AT_ONCE
+    completed = iter(each(store, lambda array: with_separator(store, *array), arrays, otherwise=threads))
+    return [next(completed) if lacks_separator(meta) else meta for _, meta in nodes]
 
 
 def as_documented(meta: Node) -> Node:
@@ -104,7 +103,7 @@ def _present(store: Any, keys: list[str]) -> bool:
     """Return whether any of these keys has a value."""
     if _is_near(store):
         return bool(store.present(keys))
-    return any(store.get_ranges(key, [(0, 1)]) is not None for key in keys)
+    return any(part is not None for part in each(store, lambda key: store.get_ranges(key, [(0, 1)]), keys))
 
 
 def _is_near(store: Any) -> bool:

@@ -326,3 +326,42 @@ def test_no_array_is_saved_below_another(zarr_format: Any) -> None:
         with pytest.raises(NodeTypeError, match="nothing can be below it"):
             blizzarr.save(store, zarr_format=zarr_format, **dict.fromkeys(names, np.arange(3)))
         assert store.mapping == values
+
+
+def test_of_copies_without_separators_the_chunks_are_looked_at_at_once() -> None:
+    """zarr-python before 2.8, and GDAL, store no separator; consolidated metadata have many such arrays."""
+    root = blizzarr.create_group(values := {}, zarr_format=2)
+    for name in ("x", "g/y"):
+        root.create_array(name, data=np.arange(4).reshape(2, 2), chunks=1, chunk_key_encoding=("v2", "."))
+    blizzarr.consolidate_metadata(values)
+    values[".zmetadata"] = values[".zmetadata"].replace(b'"dimension_separator":', b'"other":')
+    group = blizzarr.open_group(Together(values, "x/0.0", "g/y/0.0"))
+    assert [name for name, _ in group.members(None)] == ["g", "g/y", "x"]
+
+
+class Listed(Far):
+    """The same; listings are counted, too."""
+
+    def list_dir(self, prefix: str = "") -> Any:
+        self.batches.append([prefix])
+        return super().list_dir(prefix)
+
+
+def test_groups_without_documents_are_looked_for_once() -> None:
+    """Of all formats that may have them, down to the nearest document; each chunk of N5 may be in one of v3."""
+    root = blizzarr.create_group(store := Listed(), zarr_format="n5")
+    root.create_array("a/b/x", data=np.arange(400).reshape(20, 20), chunks=1)
+    store.batches.clear()
+    assert isinstance(root["a"], blizzarr.Group)
+    assert [batch for batch in store.batches if batch[0].endswith("/")] == [["a/"], ["a/b/"]]
+    store.batches.clear()
+    assert root.get("missing") is None
+    assert [batch for batch in store.batches if batch[0].endswith("/")] == [["missing/"]]
+
+
+def test_groups_without_documents_are_looked_for_at_once() -> None:
+    root = blizzarr.create_group(values := {}, zarr_format="n5")
+    for name in ("a/x", "b/y"):
+        root.create_array(name, data=np.arange(4))
+    group = blizzarr.open_group(Together(values, "a/x/attributes.json", "b/y/attributes.json"))
+    assert [name for name, _ in group.members()] == ["a", "b"]
