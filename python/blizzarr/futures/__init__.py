@@ -13,5 +13,5 @@ from blizzarr.futures.future import (
     resolved,
     run,
 )
-from blizzarr.futures.pool import Pace, at_once, do_all, nothing_left, submit
+from blizzarr.futures.pool import POOL, Pace, at_once, do_all, nothing_left, submit
 from blizzarr.futures.write_futures import WriteFutures, write_futures

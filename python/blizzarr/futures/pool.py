@@ -22,6 +22,8 @@ from blizzarr.futures.future import Future, drop, fail, failed, pending, resolve
 
 T = TypeVar("T")
 
+_FAR: Final = 28
+"""The most threads that may wait for stores far away beside those that work."""
 _PATIENCE: Final = 1.0
 """Seconds after which a thread that has not begun is taken for one that never will."""
 
@@ -39,6 +41,7 @@ class Pool:
         self._queue: SimpleQueue[Future[Any]] = SimpleQueue()
         self._free = 0
         self._active = 0
+        self._far = 0
         self._starting: list[float] = []
         """When the threads were started that are active, and have not begun yet."""
         self._mine = threading.local()
@@ -127,6 +130,19 @@ class Pool:
         finally:
             with self._lock:
                 self._active += 1
+
+    @contextlib.contextmanager
+    def far_away(self) -> Iterator[None]:
+        """A context in which a thread of the pool makes requests that take long; some others may work meanwhile."""
+        with self._lock:
+            is_one = self._far < _FAR
+            self._far += is_one
+        try:
+            with self.waiting() if is_one else contextlib.nullcontext():
+                yield
+        finally:
+            with self._lock:
+                self._far -= is_one
 
     def after_fork(self) -> None:
         """Forget the threads, which a child does not have; work that has not begun is done by whoever waits for it."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
-from blizzarr.futures import Future, at_once, failed, submit
+from blizzarr.futures import POOL, Future, at_once, failed, submit
 from blizzarr.json_values import plain
 from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, same, strip, unbind
@@ -399,8 +399,15 @@ class KvStore(KvPath):
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         if self._transaction is not None:
             work = delaying(self._transaction, work)
-        # Memory answers at once; slow stores are accessed by another thread.
-        return at_once(work) if self._node.driver == "memory" else submit(work)
+        if self._node.driver == "memory":
+            return at_once(work)
+
+        # Slow stores are accessed by another thread.
+        def slowly() -> T:
+            with POOL.far_away():
+                return work()
+
+        return submit(slowly)
 
     def _opened(self) -> Access:
         known = self._access

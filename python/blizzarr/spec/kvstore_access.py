@@ -266,6 +266,9 @@ class Access:
         wanted = self.path + common
         # Only directories that begin with the last name of the path are listed.
         directory = wanted.rpartition("/")[0]
+        if not wanted or wanted.endswith("/"):
+            yield from self.store.list(directory)
+            return
         listing = self.store.list_dir(directory)
         yield from (full for full in listing.keys if full.startswith(wanted))
         for prefix in listing.prefixes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -24,7 +25,7 @@ from blizzarr.errors import (
     TransactionError,
 )
 from blizzarr.formats import find_many, get_many
-from blizzarr.futures import Batch, Future, add_work, at_once, failed, submit
+from blizzarr.futures import POOL, Batch, Future, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form
 from blizzarr.json_members import Members
 from blizzarr.json_values import quote
@@ -38,9 +39,11 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.kvstore_json import url_part
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
+from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.stores.requests import each
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
@@ -101,12 +104,13 @@ def open(
         return failed(error)
     is_plain = (read, write, context, transaction) == (None,) * 4
     request = _PLAIN if is_plain else Request(read, write, context, transaction)
-    work: Callable[[], TensorStore] = partial(open_node, node, request)
+    quick = is_quick(node)
+    work: Callable[[], TensorStore] = partial(open_node if quick else open_slowly, node, request)
     if transaction is not None:
         work = delaying(transaction, work)
     if batch is not None:
         return add_work(batch, work)
-    return at_once(work) if _is_quick(node) else submit(work)
+    return at_once(work) if quick else submit(work)
 
 
 def _change_of(changes: dict[str, Any]) -> Change | None:
@@ -121,11 +125,11 @@ _OF_SPECS = ("unbind_context", "strip_context", "minimal_spec")
 name_keywords(open, [name for name in CHANGES if name not in _OF_SPECS])
 
 
-def _is_quick(node: SpecNode) -> bool:
+def is_quick(node: SpecNode) -> bool:
     """Return whether opening takes less time than handing the work to another thread: no remote store is asked."""
     kvstore = node.kvstore
     if kvstore is None:
-        return bool(node.bases or node.driver == "array") and all(map(_is_quick, node.bases))
+        return bool(node.bases or node.driver == "array") and all(map(is_quick, node.bases))
     if kvstore.driver == "memory":
         return True
     # Documents that are created wait for the device.
@@ -148,6 +152,12 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
         return store_of(driver, form if node.transform is None else compose(form, form_of(node.transform)))
     except (SpecError, TransactionError, SelectionError, MetadataError) as error:
         raise_opening(node.driver, error)
+
+
+def open_slowly(node: SpecNode, request: Request) -> TensorStore:
+    """Do the same in a thread of the pool, where others may work while this one waits for requests."""
+    with POOL.far_away():
+        return open_node(node, request)
 
 
 def reopened(node: SpecNode, readable: bool, writable: bool) -> Driver:
@@ -241,7 +251,11 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
             kvstore = url_part("zip:", kvstore)
             kvstore = kvstore.altered(resources={name: node.resources[name] for name in kvstore.resources})
     there = replace(node, kvstore=kvstore)
-    matches = [driver for driver in SOUGHT if _is_there(there, driver.name, transaction)]
+    store = None
+    with suppress(PlaceError):
+        store = open_kvstore(kvstore, directory=True)[0]
+    found = each(store, lambda driver: _is_there(there, driver.name, transaction), SOUGHT)
+    matches = [driver for driver, is_there in zip(SOUGHT, found, strict=True) if is_there]
     if not matches:
         # Drivers of other packages are imported for arrays of none of the usual formats only.
         others = {driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}.difference(SOUGHT)

@@ -14,7 +14,7 @@ By point
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -37,7 +37,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.opening import open_node
+from blizzarr.tensorstore.opening import is_quick, open_slowly
 from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
@@ -287,11 +287,10 @@ class StackDriver(Driver):
         last = self._last
         if last is not None and last[0] is form:
             return last[1]
-        parts = []
-        for part in self._partition.parts(form):
-            layer = self._layers[part.number]
-            if isinstance(layer, Spec):
-                layer = open_node(node_of(layer), Request(transaction=self.transaction))
+        parts, own = [], self._partition.parts(form)
+        layers = self._opened({part.number for part in own})
+        for part in own:
+            layer = layers[part.number]
             driver, view = driver_of(layer), form_of(layer)
             if self.transaction is not None and driver.transaction is not self.transaction:
                 driver = with_transaction(driver, self.transaction)
@@ -299,6 +298,23 @@ class StackDriver(Driver):
         if not self._opens and prod(form.shape) <= _QUICK:
             self._last = form, parts
         return parts
+
+    def _opened(self, numbers: Iterable[int]) -> dict[int, TensorStore]:
+        """Return these layers by number; those that are specs are opened at once."""
+        opened: dict[int, TensorStore] = {}
+        nodes: dict[int, SpecNode] = {}
+        for number in numbers:
+            layer = self._layers[number]
+            if isinstance(layer, Spec):
+                nodes[number] = node_of(layer)
+            else:
+                opened[number] = layer
+
+        def open_layer(number: int) -> None:
+            opened[number] = open_slowly(nodes[number], Request(transaction=self.transaction))
+
+        do_all([partial(open_layer, number) for number in nodes], all(map(is_quick, nodes.values())))
+        return opened
 
     @cached_property
     def _partition(self) -> StackPartition:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -20,6 +21,7 @@ import numpy as np
 from blizzarr.array.facts import binding_of
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
+from blizzarr.futures import POOL
 from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import INF
@@ -29,6 +31,7 @@ from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store, check_writable
+from blizzarr.stores.requests import is_remote
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.driver import KEPT_BYTES, Bounds, Chunk, Driver, Elements, KvStoreDriver, Shared, put_into
 from blizzarr.tensorstore.picking import index_arrays, reach
@@ -155,11 +158,12 @@ class StoredArrayDriver(KvStoreDriver):
         if self.transaction is not None:
             return self._staged().read(lowered, out)
         binding = self._binding(self._array) if batch is None else self._shared(batch)
-        try:
-            return read(binding, lowered, out)
-        except OutOfBoundsError:
-            # Somebody has cut off elements since the array was opened: they read as the fill value.
-            return read(binding.beyond(), lowered, out)
+        with self._doing():
+            try:
+                return read(binding, lowered, out)
+            except OutOfBoundsError:
+                # Somebody has cut off elements since the array was opened: they read as the fill value.
+                return read(binding.beyond(), lowered, out)
 
     def write(self, form: Form, source: Elements) -> None:
         array = self._array
@@ -177,7 +181,13 @@ class StoredArrayDriver(KvStoreDriver):
         binding = self._binding(array)
         if self._write_empty:
             binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
-        write(binding, lowered, source)
+        with self._doing():
+            write(binding, lowered, source)
+
+    @cached_property
+    def _doing(self) -> Callable[[], AbstractContextManager[None]]:
+        """What returns the context in which elements are read and written."""
+        return POOL.far_away if is_remote(self.store) else nullcontext
 
     def _on_grid(self, lowered: Lowered) -> Lowered:
         """Return the part of a selection that is about the grid of chunks, without the dimensions within elements."""

@@ -279,6 +279,21 @@ class TestPool:
 
         assert [future.result() for future in [submit(lambda: nested(30)) for _ in range(8)]] == [30] * 8
 
+    def test_work_that_waits_for_requests_keeps_no_other_waiting(self, ts: Any) -> None:
+        """As where many arrays far away are opened, or read, at once."""
+        if ts is theirs:
+            pytest.skip("about our threads")
+        together = threading.Barrier(POOL._limit + 4)
+
+        def request() -> int:
+            with POOL.far_away():
+                return together.wait(60)
+
+        assert (
+            len({future.result() for future in [submit(request) for _ in range(together.parties)]}) == POOL._limit + 4
+        )
+        assert POOL._far == 0
+
     def test_cancelled_work_is_not_begun(self, ts: Any) -> None:
         """What nobody wants any more is left."""
         if ts is theirs:
