@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from blizzarr.api.open import open as open_node
@@ -15,6 +16,7 @@ from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, StoreLike
+from blizzarr.stores.requests import each
 from blizzarr.stores.wrapper import unwrapped
 
 if TYPE_CHECKING:
@@ -159,16 +161,18 @@ def _coordinates(array: Array) -> dict[int, Coordinates]:
     from blizzarr.display.coordinates import Coordinates
 
     above, _, own = array.path.rpartition("/")
-    by_axis = {}
-    for number, name in enumerate(array.metadata.dimension_names or ()):
-        if not array.path or not name or name == own or "/" in name:
-            continue
-        try:
+    names = enumerate(array.metadata.dimension_names or ())
+    named = [(number, name) for number, name in names if array.path and name and name != own and "/" not in name]
+
+    def read(axis: tuple[int, str]) -> Coordinates | None:
+        number, name = axis
+        # What is wrong with its neighbours is no reason to show nothing of an array.
+        with suppress(BlizzarrError):
             meta, length = detect(array.store, join(above, name)), array.shape[number]
             if isinstance(meta, ArrayMeta) and meta.shape == (length,) and 0 < length < _MOST:
                 values = Array(array.store, join(above, name), meta)[...]
-                by_axis[number] = Coordinates.of(values, meta.attributes, name)
-        except BlizzarrError:
-            # What is wrong with its neighbours is no reason to show nothing of an array.
-            continue
-    return by_axis
+                return Coordinates.of(values, meta.attributes, name)
+        return None
+
+    by_axis = zip(named, each(array.store, read, named), strict=True)
+    return {number: coordinates for (number, _), coordinates in by_axis if coordinates is not None}

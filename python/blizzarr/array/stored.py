@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.stores import LocalStore, Store
@@ -68,10 +70,19 @@ def _obstructed(name: str, keys: ChunkKeys, rank: int) -> tuple[int, ...] | None
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
     """Return the number of bytes that an array takes up in its store: its documents and its chunks."""
     size = getattr(store, "size", None)
-    prefixes = node_prefixes(path, metadata)
-    keys = {key for prefix in prefixes for key in store.list(prefix.rstrip("/"))}
+    list_sizes = getattr(unwrapped(store), "list_sizes", None)
+
+    def listed(prefix: str) -> dict[str, int | None]:
+        if list_sizes is not None:
+            with suppress(UnsupportedOperationError):
+                return dict(list_sizes(prefix))
+        return dict.fromkeys(store.list(prefix))
 
     def length(key: str) -> int:
         return (size(key) or 0) if size is not None else len(memoryview(store.get(key) or b""))
 
-    return sum(each(store, length, keys.union(document_keys(path, metadata))))
+    lengths: dict[str, int | None] = dict.fromkeys(document_keys(path, metadata))
+    for prefix in node_prefixes(path, metadata):
+        lengths |= listed(prefix.rstrip("/"))
+    unknown = [key for key, known in lengths.items() if known is None]
+    return sum(each(store, length, unknown)) + sum(filter(None, lengths.values()))

@@ -51,7 +51,8 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
             rows = [("Members", "unknown, as the store cannot list them")]
         else:
             rows = [("Members", f"{count_text(facts_of.arrays, 'array')}, {count_text(facts_of.groups, 'group')}")]
-            rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in node.unreadable().items()]
+            errors = node.unreadable() if facts_of.unreadable else {}
+            rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in errors.items()]
         rows += [("Format", f"Zarr {_format(meta)}")]
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(size_stored))] if size_stored is not None else []

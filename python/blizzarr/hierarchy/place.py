@@ -35,7 +35,7 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Replaced, Store, check_writable
 from blizzarr.stores.conditional import try_discard, with_version
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import each, is_remote
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -49,8 +49,12 @@ _REMOVED = "{}: an interrupted removal left chunks here"
 
 def format_above(store: Store, path: str) -> Format | None:
     """Return the format of the nearest group above a path; None if there is none."""
-    for above in reversed(ancestors(check_path(path))):
-        node = find_again(store, above)
+    above = ancestors(check_path(path))[::-1]
+    # Far away, all of them are read at once.
+    nodes = find_many(store, above) if is_remote(store) else (find_again(store, group) for group in above)
+    for node in nodes:
+        if isinstance(node, BlizzarrError):
+            raise node
         if node is not None:
             return format_of(node.meta)
     return None

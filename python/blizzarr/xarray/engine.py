@@ -101,7 +101,7 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
         with closed_after(close, only_errors=True):
             arrays = {node.basename or "array": node} if isinstance(node, Array) else dict(node.arrays())
             stored = _elements_of(arrays, drop_variables)
-            read_ahead(node.store, stored.values())
+            read_ahead(node.store, stored.values(), times=decode_times is not False)
             return dataset_of(
                 node,
                 stored,
@@ -145,7 +145,8 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
                 else:
                     groups[above][1][name] = member
             stored = {path: _elements_of(arrays, drop_variables) for path, (_, arrays) in groups.items()}
-            read_ahead(node.store, (one for several in stored.values() for one in several.values()))
+            elements = (one for several in stored.values() for one in several.values())
+            read_ahead(node.store, elements, times=decoding.get("decode_times") is not False)
             # As in xarray's engine for Zarr, which keeps the slash where no group was asked for.
             return {
                 (path or ".") if group else f"/{path}": dataset_of(

@@ -71,11 +71,11 @@ class StoredArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
 
-def read_ahead(store: Store, arrays: Iterable[StoredArray]) -> None:
+def read_ahead(store: Store, arrays: Iterable[StoredArray], *, times: bool) -> None:
     """Read at once what xarray would read one after the other when it opens a dataset, if the store is far away.
 
-    Those are the small coordinates of dimensions, and times in one or two chunks, of which xarray wants the first and
-    the last element. An array that cannot be read is left out: the error is raised where xarray reads it.
+    Those are the small coordinates of dimensions, and, with `times`, times in one or two chunks, of which xarray wants
+    the first and the last element. An array that cannot be read is left out: the error is raised where xarray reads it.
     """
     if not is_remote(store):
         return
@@ -84,7 +84,7 @@ def read_ahead(store: Store, arrays: Iterable[StoredArray]) -> None:
         with suppress(BlizzarrError):
             array.ahead = array[indexing.BasicIndexer((slice(None),) * len(array.shape))]
 
-    wanted = [one for one in arrays if (one.is_coordinate or one.is_time) and is_small(one.source.nbytes)]
+    wanted = [one for one in arrays if (one.is_coordinate or (times and one.is_time)) and is_small(one.source.nbytes)]
     each(store, read, wanted, ARRAYS_AT_ONCE)
 
 

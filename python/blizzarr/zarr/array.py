@@ -207,8 +207,8 @@ class Array(Node):
 
     def info_complete(self) -> ArrayInfo:
         """Return the facts about the array with those for which its chunks are listed."""
-        count = self.engine.info_complete().chunks_stored
-        return self._info(_count_bytes_stored=self.engine.nbytes_stored(), _count_chunks_initialized=count)
+        facts = self.engine.info_complete()
+        return self._info(_count_bytes_stored=facts.bytes_stored, _count_chunks_initialized=facts.chunks_stored)
 
     def _info(self, **complete: Any) -> ArrayInfo:
         meta = self.engine.metadata

@@ -76,6 +76,8 @@ def open(
         else:
             if isinstance(engine, blizzarr.Array):
                 return Array(engine, options.get("config"))
+            if not options:
+                return Group(engine)
     return open_group(resolved, mode=mode, zarr_format=zarr_format, path=node_path, **options)
 
 

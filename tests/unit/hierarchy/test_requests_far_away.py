@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr import zarr
 from blizzarr.errors import (
     ConflictError,
     MetadataError,
@@ -365,3 +366,34 @@ def test_groups_without_documents_are_looked_for_at_once() -> None:
         root.create_array(name, data=np.arange(4))
     group = blizzarr.open_group(Together(values, "a/x/attributes.json", "b/y/attributes.json"))
     assert [name for name, _ in group.members()] == ["a", "b"]
+
+
+def test_sizes_are_those_of_the_listing(server: FaultyServer) -> None:
+    """Not asked for chunk by chunk."""
+    array = blizzarr.create_group(server.store()).create_array("x", data=np.arange(40), chunks=4)
+    requested(server)
+    there = [value for key, value in server.objects.items() if key.startswith("/bucket/a/x/")]
+    assert (len(there), array.nbytes_stored()) == (11, sum(map(len, there)))
+    assert requested(server) == [("GET", "/bucket")]
+
+
+def test_coordinates_of_a_picture_are_read_at_once() -> None:
+    root = blizzarr.create_group(values := {})
+    root.create_array("t", data=np.arange(12).reshape(4, 3), dimension_names=["y", "x"])
+    for name, length in (("y", 4), ("x", 3)):
+        root.create_array(name, data=np.arange(length), dimension_names=[name])
+    array = blizzarr.open_group(Together(values, "y/c/0", "x/c/0"))["t"]
+    assert np.array_equal(blizzarr.show(array), blizzarr.show(root["t"]))
+
+
+def test_groups_of_zarr_python_s_interface_are_opened_once() -> None:
+    store = Far()
+    blizzarr.create_group(store, attributes={"x": 1})
+    store.batches.clear()
+    assert zarr.open(store, mode="r").attrs["x"] == 1
+    assert len(store.batches) == 1
+
+
+def test_the_format_of_new_nodes_is_looked_for_in_all_groups_above_at_once() -> None:
+    blizzarr.create_array(store := Far(), name="a/b/x", data=np.arange(4))
+    assert {"a/b/zarr.json", "a/zarr.json", "zarr.json"} <= {*store.batches[0]}

@@ -86,6 +86,10 @@ def test_what_is_not_used_when_a_dataset_is_opened_is_as_stored_later() -> None:
     np.testing.assert_array_equal(found.y.variable.values, [0, 1, 2])
     store.read.clear()
     np.testing.assert_array_equal(found.y.variable[1:].values, [1, 2])
+    for options in ({"decode_times": False}, {"decode_times": False, "group": "/"}):
+        raw = Far(values, together=3)
+        (xr.open_dataset if len(options) == 1 else xr.open_groups)(raw, engine="blizzarr", **options)
+        assert {key.partition("/")[0] for key in raw.read} == {"time", "y", "x"}
     dropped = Far(values, together=2)
     assert "y" not in xr.open_dataset(dropped, engine="blizzarr", drop_variables=["y", "valid_time"]).variables
     assert {key.partition("/")[0] for key in dropped.read} == {"time", "x"}
