@@ -10,6 +10,7 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_pref
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import confined_directory, refuse_out
+from blizzarr.stores.keys import is_key
 from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.requests import each
 from blizzarr.stores.wrapper import unwrapped
@@ -75,7 +76,7 @@ def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
     def listed(prefix: str) -> dict[str, int | None]:
         if list_sizes is not None:
             with suppress(UnsupportedOperationError):
-                return dict(list_sizes(prefix))
+                return {key: length for key, length in list_sizes(prefix) if is_key(key)}
         return dict.fromkeys(store.list(prefix))
 
     def length(key: str) -> int:
