@@ -1,7 +1,7 @@
 """Finding nodes in a store, whatever their format.
 
 The documents of the newest format count. Where requests are slow, the document of the newest format is requested
-together with that of an array of the format before it, which may be out of date there, and with those of the format
+together with those of an array of the format before it, which may be what is there, and with those of the format
 that the node probably has, like that of its group; only if all are missing, all others are requested, at once. All are
 requested at once for a new node, which is probably missing. A store on this machine is asked for one format after the
 other, as most nodes have the newest.
@@ -284,8 +284,11 @@ def _find_far(
     try:
         if is_far and form is None:
             expected = _up_to(likely, forms)
-            asked = [key for one in expected for key in one.document_keys(path)] + [V2.node_keys(path)[0]]
+            array, _, attributes, _ = V2.document_keys(path)
+            asked = [key for one in expected for key in one.document_keys(path)] + [array, attributes]
             known = _documents(store, asked)
+            # An array of v2 needs no other document.
+            expected = _up_to(V2, forms) if array in known else expected
             # The key of a document of v3 may have the entry document of a draft.
             result = find_many(store, (path,), expected, known=known)[0]
         if result is None:

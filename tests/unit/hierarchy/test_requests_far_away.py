@@ -397,3 +397,11 @@ def test_groups_of_zarr_python_s_interface_are_opened_once() -> None:
 def test_the_format_of_new_nodes_is_looked_for_in_all_groups_above_at_once() -> None:
     blizzarr.create_array(store := Far(), name="a/b/x", data=np.arange(4))
     assert {"a/b/zarr.json", "a/zarr.json", "zarr.json"} <= {*store.batches[0]}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_array_is_opened_in_one_round_of_three_requests(zarr_format: Any) -> None:
+    blizzarr.create_array(store := Far(), data=np.arange(4), zarr_format=zarr_format, attributes={"x": 1})
+    store.batches.clear()
+    assert blizzarr.open(store, mode="r").attrs == {"x": 1}
+    assert store.batches == [["zarr.json", ".zarray", ".zattrs"]]

@@ -143,10 +143,15 @@ def test_nothing_enters_python_for_each_chunk(server: FaultyServer) -> None:
     assert calls < 50
 
 
-def test_an_array_opens_with_two_requests(server: FaultyServer) -> None:
+def test_an_array_opens_with_three_requests(server: FaultyServer) -> None:
     server.requests.clear()
     assert blizzarr.open(server.store(), mode="r")[5] == 6
-    assert sorted(path.removeprefix("/bucket/a/") for _, path in server.requests) == [".zarray", "c/5", "zarr.json"]
+    assert sorted(path.removeprefix("/bucket/a/") for _, path in server.requests) == [
+        ".zarray",
+        ".zattrs",
+        "c/5",
+        "zarr.json",
+    ]
 
 
 @pytest.mark.parametrize("list_them", [ObjectStore.list, ObjectStore.list_dir, lambda store: [*store.list_sizes()]])
