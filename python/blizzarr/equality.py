@@ -74,6 +74,8 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
         return np.asarray(np.not_equal(*bytes_of).any(axis=-1), np.bool_)
     a, b = _known(a), _known(b)
     if any(tolerance) and a.dtype.kind not in "SUMm":
+        if np.result_type(a, b).kind in "iu":
+            return np.asarray(_distances(a, b) > tolerance.atol + tolerance.rtol * np.abs(b.astype(np.float64)))
         with np.errstate(over="ignore"):  # differences of float16
             return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
     differs = np.asarray(a != b)
@@ -95,17 +97,21 @@ def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
     255
     """
     a, b = _known(a), _known(b)
-    common = np.result_type(a, b)
-    if common.kind in "iu":
-        a, b = a.astype(common, copy=False), b.astype(common, copy=False)
-        # Modulo its width a difference of integers has the right bits, read without a sign.
-        unsigned = np.dtype(f"u{a.dtype.itemsize}")
-        return int(np.subtract(np.maximum(a, b), np.minimum(a, b)).view(unsigned).max(initial=0))
+    if np.result_type(a, b).kind in "iu":
+        return int(_distances(a, b).max(initial=0))
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
         differences = np.abs(a.astype(wide) - b.astype(wide))
     differences = differences[~np.isnan(differences)]
     return float(differences.max()) if differences.size else None
+
+
+def _distances(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the absolute differences of integers exactly, which floats would round from 2**53 on."""
+    common = np.result_type(a, b)
+    a, b = a.astype(common, copy=False), b.astype(common, copy=False)
+    # Modulo its width a difference of integers has the right bits, read without a sign.
+    return np.subtract(np.maximum(a, b), np.minimum(a, b)).view(f"u{common.itemsize}")
 
 
 def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -85,7 +85,7 @@ def diff(
     from blizzarr.distributing import check_progress, workers_of
 
     check_progress(progress)
-    if rtol < 0 or atol < 0:
+    if not (rtol >= 0 and atol >= 0):  # also NaN, within which there is everything
         raise ValueError(f"expected tolerances of zero or more, found rtol={rtol}, atol={atol}")
     one, other = _node(a, path_a), _node(b, path_b)
     with workers_of(executor, one.store, other.store) as workers:

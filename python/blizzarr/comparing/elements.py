@@ -218,7 +218,7 @@ class _Comparing:
         sides = []
         for name, side in (("A", self.a), ("B", self.b)):
             try:
-                sides.append(np.asarray(side[region]))
+                sides.append(np.asarray(side[*region, ...]))
             except BlizzarrError as error:
                 edges = side.metadata.read_grid.edges
                 pieces = list(product(*(axis.cut(part) for part, axis in zip(region, edges, strict=True))))

@@ -128,7 +128,7 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
     A region with damage is halved, between chunks, again and again, so that most of it is still read on all cores.
     """
     try:
-        return np.asarray(source[region])
+        return np.asarray(source[*region, ...])
     except BlizzarrError as error:
         if not (isinstance(error, ChunkError) or is_damage(error)):
             raise

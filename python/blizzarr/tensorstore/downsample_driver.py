@@ -158,7 +158,8 @@ class DownsampleDriver(AdaptedDriver):
     def _needed(self, form: Form) -> _Needed:
         """Return the elements that a view is computed from."""
         whole = self._current_view()
-        if self._method == "stride":
+        # A block of one element is that element, also where it is no number, which is neither larger nor smaller.
+        if self._method == "stride" or set(self._factors) <= {1}:
             part = form._replace(
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
             )

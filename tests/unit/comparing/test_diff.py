@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr.comparing import Comparison
 from blizzarr.comparing.comparison import Elements
-from blizzarr.equality import differing
+from blizzarr.equality import Tolerance, differing
 from blizzarr.errors import MetadataError, StoreError
 from blizzarr.stores import MappingStore, StoreWrapper
 from blizzarr.stores.protocol import Value
@@ -119,6 +119,27 @@ def test_tolerances() -> None:
     assert blizzarr.diff(a, b, rtol=0.0101).same
     with pytest.raises(ValueError, match="expected tolerances of zero or more"):
         blizzarr.diff(a, b, rtol=-1)
+    with pytest.raises(ValueError, match="expected tolerances of zero or more"):
+        blizzarr.diff(a, b, atol=np.nan)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_tolerances_of_long_integers(dtype: str) -> None:
+    """As floats these would be equal."""
+    a, b = np.array([2**60, 2**60, 7, 9], dtype), np.array([2**60 + 100, 2**60 - 1, 8, 5], dtype)
+    assert differing(a, b, Tolerance(atol=1)).tolist() == [True, False, False, True]
+    assert differing(b, a, Tolerance(rtol=0.5)).tolist() == [False, False, False, False]
+    assert differing(a[0], b[0], Tolerance(atol=1)).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["string", "bytes"])
+def test_a_nul_at_the_end_of_the_only_element(dtype: str) -> None:
+    """NumPy drops it from a text that becomes an array."""
+    nul = "\0" if dtype == "string" else b"\0"
+    a, b = (blizzarr.create_array({}, shape=(), dtype=dtype) for _ in range(2))
+    a[...] = nul
+    found = elements(blizzarr.diff(a, b))
+    assert (found.different, found.first) == (1, [((), nul, nul[:0])])
 
 
 def test_numbers_of_different_types_are_compared_by_value() -> None:

@@ -170,6 +170,13 @@ def archive(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_nul_at_the_end_of_the_only_element() -> None:
+    """NumPy drops it from a byte string that becomes an array."""
+    source = api.create_array({}, shape=(), dtype="bytes")
+    source[...] = b"a\0"
+    assert api.copy(source, {}, skip_damaged=True)[()] == b"a\0"
+
+
 def test_a_damaged_zip_file(archive: Path) -> None:
     """Chunks and documents with a wrong checksum of the zip file; check and its repair advise to do this."""
     lost: list[BlizzarrError] = []

@@ -49,6 +49,16 @@ def test_blocks_of_many_shapes(name: str, method: str) -> None:
         np.testing.assert_array_equal(store.oindex[[store.origin[0]] * 3].read().result(), whole[[0] * 3])
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", [*TYPES, "complex64", "bfloat16", "json"])
+def test_blocks_of_one_element(name: str, method: str) -> None:
+    """They stay what they are, also where they are no numbers."""
+    elements = values_of(name, np.random.default_rng(1), (2, 5))
+    if elements.dtype.kind == "f" or name == "bfloat16":
+        elements[0, :3] = np.nan, np.inf, -np.inf
+    same(lambda ts: ts.downsample(ts.array(elements, dtype=getattr(ts, name)), [1, 1], method).read().result())
+
+
 def _whole_steps(store: Any, whole: Any) -> Any:
     return whole[tuple(slice(None, None, 2) for _ in store.shape)]
 
