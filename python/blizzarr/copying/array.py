@@ -135,10 +135,11 @@ class ArrayCopy:
         state = source_state(self.source, positions)
         # A copy that has come upon damage has other steps than one that skips it, which begins again.
         restarts = lost is not None and record.is_of(lambda: self._steps(target, skips=False)[3])
-        if resume and not restarts and detect(self.store, self.path) is not None:
+        here = detect(self.store, self.path) if resume and not restarts else None
+        if here is not None:
             count = regions.count if steps is None else len(steps)
             done = record.done(mark, state, count, {self.path: self.metadata})
-        if done == 0:
+        if done == 0 and (here is None or encode(here, self.path) != encode(self.metadata, self.path)):
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:
             assert isinstance(self.source, Array)

@@ -10,7 +10,7 @@ import pytest
 
 import blizzarr
 from blizzarr.config import config
-from blizzarr.errors import ConflictError
+from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import BaseStore, ForeignStore, MappingStore
 
 
@@ -63,6 +63,29 @@ def test_a_copy_is_finished_from_another_handle_of_the_source(opened: Any, optio
     assert told[0] == 0
     assert told[1] >= 400
     assert blizzarr.copy(second, dest, resume=True, **options)[:].tolist() == list(range(100))
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": 7}], ids=["objects", "elements"])
+def test_a_copy_that_has_stored_nothing_but_its_document_goes_on(options: dict[str, Any]) -> None:
+    """To remove and store that again takes more steps, and an interruption of these needed overwrite=True."""
+
+    class Failing(Remote):
+        def set(self, key: str, value: Any) -> None:
+            if failing and key.startswith("c/"):
+                raise StoreError("the disk is gone")
+            super().set(key, value)
+
+        def delete(self, key: str) -> None:
+            assert key.startswith("blizzarr-"), "a document or a chunk"
+            super().delete(key)
+
+    source = blizzarr.create_array({}, data=np.arange(100), chunks=10)
+    dest = Failing({})
+    failing = True
+    with pytest.raises(StoreError):
+        blizzarr.copy(source, dest, **options)
+    failing = False
+    assert blizzarr.copy(source, dest, resume=True, **options)[:].tolist() == list(range(100))
 
 
 def test_a_copy_of_one_file_is_not_finished_from_another(tmp_path: Path) -> None:
