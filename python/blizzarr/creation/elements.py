@@ -44,7 +44,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     if (texts := texts_of(data)) is not None:
         return texts
     check_no_mapping(data)
-    if hasattr(data, "dtype"):
+    if hasattr(data, "dtype") and (dtype is None or isinstance(data, np.ndarray | np.generic | LazyArray)):
         return np.asarray(data)
     if dtype is not None:
         wanted = DataType.parse(dtype)

@@ -19,8 +19,9 @@ from blizzarr.lazy_imports import is_instance
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return a value as an array of this data type, as NumPy does but for values that NumPy would change.
 
-    Nulls of Arrow and masked elements are missing in ``zarrs.optional``, and NaT among times. In complex numbers of two
-    narrow parts, of which NumPy would set both to the same, a number is its real and its imaginary part.
+    Nulls, None and masked elements are missing in ``zarrs.optional``, and nothing else is; among times they are NaT. In
+    complex numbers of two narrow parts a number is its real and its imaginary part. NumPy would set both fields of such
+    records to the same.
 
     Raise `ValueError` for nulls and masked elements if elements cannot be missing, and for objects among texts that
     stand for missing ones. Raise `TypeError` for groups and mappings.
@@ -40,7 +41,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         raise refuse_nulls(count)
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
-    if dtype.names != ("real", "imag"):
+    if dtype.names not in (("real", "imag"), optional.FIELDS):
         if isinstance(value, np.generic):
             # In assignments, NumPy refuses a NaN or a time among signed integers, of which `asarray` makes some number.
             element = np.empty((), dtype)
@@ -48,12 +49,15 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
             return element
         return np.asarray(value, dtype)
     numbers = np.asarray(value)
-    if numbers.dtype.names is not None or numbers.dtype.kind in "OSTU":
+    kind, may_be_missing = numbers.dtype.kind, dtype.names == optional.FIELDS
+    if numbers.dtype.names is not None or (kind in "OSTU" and not may_be_missing):
         return np.asarray(value, dtype)
-    is_complex = numbers.dtype.kind == "c"
+    is_complex = kind == "c"
     # Pairs in a list are records, of which NumPy makes one axis less.
-    if not is_complex and numbers is not value and (records := np.asarray(value, dtype)).shape != numbers.shape:
+    if kind not in "cO" and numbers is not value and (records := np.asarray(value, dtype)).shape != numbers.shape:
         return records
+    if may_be_missing:
+        return optional.of_masked(np.ma.array(numbers, mask=np.equal(numbers, None) if kind == "O" else False), dtype)
     made = np.zeros(numbers.shape, dtype)
     made["real"] = numbers.real if is_complex else numbers
     if is_complex:
@@ -79,7 +83,7 @@ def check_no_mapping(value: object) -> None:
 
 
 def null_count(value: Any) -> int:
-    """Return how many elements of an array of Arrow are null, or of a masked one are masked; 0 for anything else.
+    """Return how many elements of an array of Arrow or pandas are null, or of a masked one masked; 0 for anything else.
 
     >>> null_count([1, None]), null_count(np.ma.masked_equal([1, 2, 1], 1))
     (0, 2)
@@ -90,6 +94,10 @@ def null_count(value: Any) -> int:
         return int(np.count_nonzero(np.ma.getmaskarray(value).reshape(-1).view(bool)))
     if isinstance(value, np.ndarray):
         return 0
+    if _is_masked_dask(value):
+        return null_count(value.compute())
+    if _has_na(value):
+        return int(value.isna().sum())
     count = getattr(value, "null_count", 0)
     number = count() if callable(count) else count
     return number if isinstance(number, int) else 0
@@ -115,6 +123,8 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     >>> with_nat(np.ma.masked_equal(np.array([1, 2], "M8[Y]"), np.datetime64("1971")), 1)
     array([ 'NaT', '1972'], dtype='datetime64[Y]')
     """
+    if _is_masked_dask(value):
+        value = value.compute()
     times = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     if times.dtype.kind not in "mM":
         raise refuse_nulls(count)
@@ -139,10 +149,24 @@ def _is_missing(element: Any) -> bool:
 
 
 def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
-    """Return the masked array for an array of Arrow with nulls, or for a masked one."""
+    """Return the masked array for an array of Arrow or pandas with nulls, or for a masked one."""
+    if _is_masked_dask(value):
+        value = value.compute()
     if isinstance(value, np.ma.MaskedArray):
         return value
+    if _has_na(value):
+        return np.ma.array(value.to_numpy(na_value=0), mask=np.asarray(value.isna()))
     return np.ma.array(np.asarray(value.fill_null(0)), mask=np.asarray(value.is_null()))
+
+
+def _is_masked_dask(value: Any) -> bool:
+    """Return whether a value is an array of Dask that NumPy would get without its mask."""
+    return is_instance(value, "dask.array:Array") and is_instance(getattr(value, "_meta", None), "numpy.ma:MaskedArray")
+
+
+def _has_na(value: Any) -> bool:
+    """Return whether a value is of pandas, with a data type that has its ``NA``."""
+    return type(getattr(getattr(value, "dtype", None), "na_value", None)).__name__ == "NAType"
 
 
 def texts_of(value: Any) -> npt.NDArray[Any] | None:

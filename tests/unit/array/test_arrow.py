@@ -194,6 +194,24 @@ def test_ragged_arrays(dtype: str) -> None:
     assert made.type == arrow.large_list(arrow.from_numpy_dtype(np.dtype(dtype).newbyteorder("=")))
 
 
+@pytest.mark.parametrize("module", ["pandas", "dask.array"])
+def test_nulls_of_pandas_and_masks_of_dask_are_not_lost(module: str) -> None:
+    library = pytest.importorskip(module)
+    masked = np.ma.masked_equal([1, 2, 3], 2)
+    value = library.array([1, None, 3], dtype="Int64") if module == "pandas" else library.from_array(masked)
+    array = blizzarr.zeros(3, store={}, dtype="int64")
+    for write in (
+        lambda: blizzarr.create_array({}, data=value),
+        lambda: blizzarr.create_array({}, data=value, dtype="int64"),
+        lambda: blizzarr.create_array({}, data=value, dtype="float64"),
+        lambda: array.__setitem__(..., value),
+    ):
+        with pytest.raises(ValueError, match="found 1 that is null or masked"):
+            write()
+    made = blizzarr.create_array({}, data=value, dtype=OPTIONAL)
+    assert optional.masked(made[:]).tolist() == [1, None, 3]
+
+
 def test_masked_elements_are_not_lost() -> None:
     """What a mask hides is refused wherever it would be stored, and an array without masked elements is written."""
     masked = np.ma.masked_equal([1, 2, 1], 1)

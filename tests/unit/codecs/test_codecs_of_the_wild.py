@@ -152,6 +152,29 @@ def test_optional_elements() -> None:
     assert blizzarr.open(store).fill_value.item() == (False, 0)
 
 
+@pytest.mark.parametrize(
+    ("value", "there"),
+    [
+        ([0, 5], [0, 5]),
+        (np.array([0, 5], "float32"), [0, 5]),
+        ([0, None], [0, None]),
+        (np.array([None, 0], object), [None, 0]),
+        ([(True, 0), (False, 0)], [0, None]),
+        (0, [0, 0]),
+        (np.uint8(0), [0, 0]),
+        (None, [None, None]),
+    ],
+    ids=repr,
+)
+def test_a_zero_is_no_missing_element(value: Any, there: list[Any]) -> None:
+    """NumPy sets both fields of a record to a number: a zero would not be valid, and any other one would."""
+    array = blizzarr.create_array({}, shape=2, dtype=OPTIONAL, fill_value=9)
+    array[:] = value
+    assert optional.masked(array[:]).tolist() == there
+    if np.ndim(value):
+        assert optional.masked(blizzarr.create_array({}, data=value, dtype=OPTIONAL)[:]).tolist() == there
+
+
 def test_optional_numbers_with_codecs() -> None:
     """Each part has its codecs; the fill value of a document is a list of the value."""
     chunk = bytes.fromhex("05000000000000001c000000000000002d5c91e8cd") + bytes.fromhex(
