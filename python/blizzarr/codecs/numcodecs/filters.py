@@ -100,7 +100,8 @@ class BitRoundCodec(ArrayFilter):
 class CategorizeCodec(ArrayFilter):
     """Text of a few kinds as numbers: the position of each text in `labels`, counted from 1.
 
-    0 stands for any other text. `dtype` is a type of text of fixed length, and `astype` the type of the numbers.
+    0 is the empty text. numcodecs stores 0 for any other text, too, which is then lost; here it is refused. `dtype` is
+    a type of text of fixed length, and `astype` the type of the numbers.
 
     >>> CategorizeCodec(labels=("female", "male"), dtype="<U6").config()
     {'id': 'categorize', 'labels': ['female', 'male'], 'dtype': '<U6', 'astype': '|u1'}
@@ -127,6 +128,10 @@ class CategorizeCodec(ArrayFilter):
         numbers = np.zeros(given.shape, made)
         for number, label in enumerate(self.labels, 1):
             numbers[given == label] = number
+        lost = np.flatnonzero((numbers == 0) & (given != ""))
+        if lost.size:
+            expected = f"one of the {len(self.labels)} labels of the codec, or an empty text"
+            raise CodecError(f"expected {expected}, found another text as element {int(lost[0])}")
         return numbers
 
     def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
