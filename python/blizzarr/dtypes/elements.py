@@ -6,7 +6,7 @@ Of elements that may be missing, of Arrow, pandas or masked, NumPy would make Na
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.dtypes import optional
 from blizzarr.lazy_imports import is_instance
+
+_NARROW: Final = {"int2": (-2, 1), "uint2": (0, 3), "int4": (-8, 7), "uint4": (0, 15)}
 
 
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -24,7 +26,8 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     records to the same.
 
     Raise `ValueError` for nulls and masked elements if elements cannot be missing, and for objects among texts that
-    stand for missing ones. Raise `TypeError` for groups and mappings.
+    stand for missing ones. Raise `TypeError` for groups and mappings, `OverflowError` for integers of Python out of
+    range.
 
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
@@ -47,6 +50,8 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
             element = np.empty((), dtype)
             element[()] = value
             return element
+        if dtype.kind == "V" and not hasattr(value, "dtype"):
+            _check_range(value, dtype)
         return np.asarray(value, dtype)
     numbers = np.asarray(value)
     kind, may_be_missing = numbers.dtype.kind, dtype.names == optional.FIELDS
@@ -54,15 +59,29 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return np.asarray(value, dtype)
     is_complex = kind == "c"
     # Pairs in a list are records, of which NumPy makes one axis less.
-    if kind not in "cO" and numbers is not value and (records := np.asarray(value, dtype)).shape != numbers.shape:
+    may_be_pairs = numbers is not value and kind != "O" and (may_be_missing or not is_complex)
+    if may_be_pairs and (records := np.asarray(value, dtype)).shape != numbers.shape:
         return records
     if may_be_missing:
-        return optional.of_masked(np.ma.array(numbers, mask=np.equal(numbers, None) if kind == "O" else False), dtype)
+        return optional.of_masked(np.ma.array(numbers, mask=numbers == np.array(None) if kind == "O" else False), dtype)
     made = np.zeros(numbers.shape, dtype)
     made["real"] = numbers.real if is_complex else numbers
     if is_complex:
         made["imag"] = numbers.imag
     return made
+
+
+def _check_range(value: npt.ArrayLike, dtype: np.dtype[Any]) -> None:
+    """Raise `OverflowError` for Python's integers that one of 2 or 4 bits would wrap around; NumPy does for its own."""
+    bounds = _NARROW.get(dtype.name)
+    if bounds is None:
+        return
+    given, (low, high) = np.asarray(value), bounds
+    if given.dtype.kind not in "iu" or not given.size:
+        return
+    for found in (given.min(), given.max()):
+        if not low <= found <= high:
+            raise OverflowError(f"Python integer {found} out of bounds for {dtype.name}")
 
 
 def check_no_mapping(value: object) -> None:

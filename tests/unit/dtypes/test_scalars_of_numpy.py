@@ -40,3 +40,20 @@ def test_scalars_are_converted_or_refused_as_in_numpy(dtype: str, value: np.gene
     else:
         array[key] = value
     np.testing.assert_array_equal(array[:], expected)
+
+
+@pytest.mark.parametrize("dtype", ["int2", "uint2", "int4", "uint4"])
+def test_integers_of_python_out_of_range_are_refused_as_for_numpys_types(dtype: str) -> None:
+    """Those of ml_dtypes would wrap around."""
+    low, high = {"int2": (-2, 1), "uint2": (0, 3), "int4": (-8, 7), "uint4": (0, 15)}[dtype]
+    array = blizzarr.create_array({}, data=[low, high], dtype=dtype)
+    for value in (low - 1, high + 1):
+        for write in (
+            lambda value=value: array.__setitem__(0, value),
+            lambda value=value: array.__setitem__(..., [0, value]),
+            lambda value=value: array.append([value]),
+            lambda value=value: blizzarr.create_array({}, data=[value], dtype=dtype),
+        ):
+            with pytest.raises(OverflowError, match=f"Python integer {value} out of bounds for {dtype}"):
+                write()
+    assert array[:].tolist() == [low, high]
