@@ -140,6 +140,7 @@ LIES: dict[str, Answering] = {
     "several parts": lambda wanted, value: part_of(
         wanted, bytes(len(value)), Content_Type="multipart/byteranges; boundary=X"
     ),
+    "compressed": lambda wanted, value: part_of(wanted, bytes(len(value)), Content_Encoding="gzip"),
     "a part of a longer whole": lambda wanted, value: part_of(wanted, value, Content_Range="bytes 0-3/9999"),
     "an earlier part": lambda wanted, value: part_of(wanted, value, more=-1),
     "an error": lambda wanted, value: answer(200, b"<Error><Code>InternalError</Code></Error>"),
@@ -158,7 +159,7 @@ def test_row_116_no_elements_come_from_what_is_no_answer_to_a_read(server: Fault
             for part in (slice(None), slice(3, 7), slice(60, 62)):
                 found = outcome(lambda opened=opened, part=part: opened[part])
                 assert found.key == "c/0" if isinstance(found, BlizzarrError) else np.array_equal(found, VALUES[part])
-        if lie in ("accepted", "no content", "a part of the whole", "several parts"):
+        if lie in ("accepted", "no content", "a part of the whole", "several parts", "compressed"):
             with pytest.raises(StoreError, match="cannot be used"):
                 array.store.get("c/0")
         server.fault = lambda method, path: None
@@ -190,6 +191,7 @@ def of_unknown(answer: bytes) -> bytes:
 UNUSUAL: dict[str, Answering] = {
     "in chunks": lambda wanted, value: without_length(part_of(wanted, value), as_chunks=True),
     "a part of unknown": lambda wanted, value: of_unknown(part_of(wanted, value)),
+    "sent in signed chunks": lambda wanted, value: part_of(wanted, value, Content_Encoding="aws-chunked"),
     "both": lambda wanted, value: without_length(of_unknown(part_of(wanted, value)), as_chunks=True),
 }
 """Answers that RFC 9110 and 9112 allow, and few servers give."""

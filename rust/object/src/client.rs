@@ -381,7 +381,7 @@ async fn receive(
     while let Some(piece) = stream.next().await {
         let piece = piece.inspect_err(|error| broken_body(innermost(error)))?;
         if (body.len() + piece.len()) as u64 > length {
-            break;
+            return Err(of_another_length(format!("more than {length} bytes came")));
         }
         if let Err(error) = scratch::reserve(body, piece.len()) {
             return Ok(Err(error));
@@ -391,9 +391,13 @@ async fn receive(
     if body.len() as u64 == length {
         return Ok(Ok(()));
     }
-    let reason = format!("{} of {length} bytes came", body.len());
+    Err(of_another_length(format!("{} of {length} bytes came", body.len())))
+}
+
+/// The error of a body that has another length than its answer says.
+fn of_another_length(reason: String) -> StoreError {
     broken_body(reason.clone());
-    Err(StoreError::Generic { store: "answer", source: reason.into() })
+    StoreError::Generic { store: "answer", source: reason.into() }
 }
 
 /// The part of a whole value that a request for a range would have been answered with.

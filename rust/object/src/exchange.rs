@@ -320,12 +320,20 @@ fn unusable(reason: String) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, std::io::Error::other(reason))
 }
 
+/// Values of the header `Content-Encoding` with which a body is none of a stored value. Some servers repeat others, like
+/// `aws-chunked`, which say how the value was sent to them.
+const COMPRESSED: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", "zstd"];
+
 /// Why the body of an answer to a GET, although it is no error, is not what is stored.
 fn unfit(response: &HttpResponse, is_of_part: bool) -> Option<String> {
-    let kind = response.headers().get(http::header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let (kind, encoding) = (header(http::header::CONTENT_TYPE), header(http::header::CONTENT_ENCODING));
     match response.status().as_u16() {
         206 if !is_of_part => Some("it is a part (206), although all was requested".to_owned()),
-        _ if kind.starts_with(b"multipart/byteranges") => Some("it has several parts in one body".to_owned()),
+        _ if COMPRESSED.iter().any(|name| encoding.eq_ignore_ascii_case(name)) => {
+            Some(format!("its body is compressed (Content-Encoding: {encoding}), which no request has asked for"))
+        }
+        _ if kind.starts_with("multipart/byteranges") => Some("it has several parts in one body".to_owned()),
         // Redirects are errors without us.
         status @ (201 | 202 | 204 | 205 | 207..=299) => Some(format!("the status {status} is none of a read")),
         _ => None,
