@@ -84,12 +84,6 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
-    """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``."""
-    shown: Any = function
-    shown.__signature__ = signature(model)
-
-
 def unknown_keywords(
     function: Callable[..., Any], unknown: Iterable[str], *, name: str | None = None, more: Iterable[str] = ()
 ) -> TypeError:

@@ -7,11 +7,11 @@ from typing import Any, Never
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
-from blizzarr.json_values import quote
-from blizzarr.keywords import show_as, unknown_keywords
+from blizzarr.json_values import MISSING, quote
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.values import opt_index, to_index
 
-_UNSET: Any = object()
+_MISSING: Any = MISSING
 
 
 class Dim:
@@ -36,23 +36,23 @@ class Dim:
 
     def __init__(
         self,
-        *args: Any,
-        label: str | None = _UNSET,
-        size: int | None = _UNSET,
-        inclusive_min: int | None = _UNSET,
-        exclusive_max: int | None = _UNSET,
-        inclusive_max: int | None = _UNSET,
-        implicit_lower: bool | None = _UNSET,
-        implicit_upper: bool | None = _UNSET,
+        *bounds_or_label: Any,
+        label: str | None = _MISSING,
+        size: int | None = _MISSING,
+        inclusive_min: int | None = _MISSING,
+        exclusive_max: int | None = _MISSING,
+        inclusive_max: int | None = _MISSING,
+        implicit_lower: bool | None = _MISSING,
+        implicit_upper: bool | None = _MISSING,
         **unknown: Never,
     ) -> None:
         if unknown:
             raise unknown_keywords(Dim.__init__, unknown)
         kinds = {"size": size, "exclusive_max": exclusive_max, "inclusive_max": inclusive_max}
         given: dict[str, Any] = {"label": label, "inclusive_min": inclusive_min, **kinds}
-        given = {name: value for name, value in given.items() if value is not _UNSET}
-        names = _positions(args, "exclusive_max" in given or implicit_lower is None, "label" in given)
-        for name, value in zip(names, args, strict=True):
+        given = {name: value for name, value in given.items() if value is not _MISSING}
+        names = _positions(bounds_or_label, "exclusive_max" in given or implicit_lower is None, "label" in given)
+        for name, value in zip(names, bounds_or_label, strict=True):
             if name in given:
                 raise TypeError(f"Dim() was given {name!r} twice")
             given[name] = value
@@ -72,8 +72,8 @@ class Dim:
             bounds = half_open(first, INF + 1 if upper is None else upper)
         self._interval = Interval(
             *bounds,
-            lower is None and ends != ["size"] if implicit_lower in (_UNSET, None) else bool(implicit_lower),
-            upper is None if implicit_upper in (_UNSET, None) else bool(implicit_upper),
+            lower is None and ends != ["size"] if implicit_lower in (_MISSING, None) else bool(implicit_lower),
+            upper is None if implicit_upper in (_MISSING, None) else bool(implicit_upper),
         )
 
     @property
@@ -202,21 +202,7 @@ class Dim:
         return f"Dim({', '.join(terms)})"
 
 
-def _called(
-    self: Dim,
-    *bounds: int | str | None,
-    label: str | None = None,
-    size: int | None = None,
-    inclusive_min: int | None = None,
-    exclusive_max: int | None = None,
-    inclusive_max: int | None = None,
-    implicit_lower: bool | None = None,
-    implicit_upper: bool | None = None,
-) -> None:
-    """The signature of `Dim` that `help` shows. The real one tells arguments that are missing from None."""
-
-
-show_as(Dim.__init__, _called)
+name_keywords(Dim.__init__)
 
 
 def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[str, ...]:

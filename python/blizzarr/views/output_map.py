@@ -17,7 +17,7 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_maps
 from blizzarr.indexing.interval import INF, UNBOUNDED, Bounds, Interval
 from blizzarr.json_values import braces
-from blizzarr.keywords import show_as, unknown_keywords
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.dim import Dim, dim_of, interval_of
 from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.values import MAX_RANK, to_index
@@ -77,7 +77,7 @@ class OutputIndexMap:
                 raise TypeError(f"OutputIndexMap() was given {name!r} twice")
             given[name] = value
         if len(args) > len(names) or not given.keys() <= set(names):
-            if unknown := given.keys() - _EVERY:
+            if unknown := given.keys() - _KEYWORDS.keys():
                 raise unknown_keywords(OutputIndexMap.__init__, unknown)
             raise TypeError(f"OutputIndexMap() takes {', '.join(names)}, was given {', '.join(map(str, given))}")
         within = given.get("index_range")
@@ -147,22 +147,10 @@ class OutputIndexMap:
         return f"OutputIndexMap(offset={offset}{'' if dim is None else f', stride={stride}, input_dimension={dim}'})"
 
 
-_EVERY: Final = frozenset(("offset", "input_dimension", "index_array", "stride", "index_range"))
+_KEYWORDS: Final = {"offset": 0, "input_dimension": None, "index_array": None, "stride": 1, "index_range": None}
+"""The keywords of `OutputIndexMap`, and their defaults."""
 
-
-def _called(
-    self: OutputIndexMap,
-    *args: Any,
-    offset: int = 0,
-    input_dimension: int | None = None,
-    index_array: npt.ArrayLike | None = None,
-    stride: int = 1,
-    index_range: Dim | None = None,
-) -> None:
-    """The signature of `OutputIndexMap` that `help` shows; the first argument may be positional."""
-
-
-show_as(OutputIndexMap.__init__, _called)
+name_keywords(OutputIndexMap.__init__, _KEYWORDS)
 
 
 def _names(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[str, ...]:
