@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedDriverError, UnsupportedOperationError
 from blizzarr.json_members import Members, Option, as_bool, as_integer, as_list, as_text, one_of, options_json
-from blizzarr.json_values import copied, quote
+from blizzarr.json_values import MISSING, copied, expected, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
@@ -38,21 +38,18 @@ class Url(NamedTuple):
         """Return the URL with another path, and without a fragment."""
         return f"{self.scheme}://{self.authority}{path}" + ("" if self.query is None else f"?{self.query}")
 
-    def check_slashes(self, wanted: bool) -> None:
-        """Raise unless the URL has ``//`` where that is wanted: where a store is not on top of another."""
-        if wanted is not self.has_slashes:
-            hint = hint_of_path(self.path) if wanted and self.scheme == "file" else ""
-            missing = f"{self.scheme}://" if wanted else f"{self.scheme}:"
+    def check(self, slashes: bool | None = None, takes_query: bool = False) -> None:
+        """Raise if the URL has parts without a meaning: a fragment, or a query unless the store takes one.
+
+        Raise unless there is ``//`` if `slashes` is true, as where a store is not on top of another, or if there is one
+        where it is false.
+        """
+        if slashes not in (None, self.has_slashes):
+            hint = hint_of_path(self.path) if slashes and self.scheme == "file" else ""
+            missing = f"{self.scheme}://" if slashes else f"{self.scheme}:"
             raise SpecError(f"Scheme {quote(missing)} not present in url{hint}")
-
-    def refuse_query(self) -> None:
-        """Raise if there is a query or a fragment, which have no meaning for a store."""
-        if self.query is not None:
+        if self.query is not None and not takes_query:
             raise SpecError("Query string not supported")
-        self.refuse_fragment()
-
-    def refuse_fragment(self) -> None:
-        """Raise if there is a fragment, which has no meaning for a store."""
         if self.fragment is not None:
             raise SpecError("Fragment identifier not supported")
 
@@ -150,6 +147,11 @@ class KvDriver(UsesResources):
     """True if its stores are on other machines."""
     takes_query: bool = False
     """True if its URLs may have a query, and no slashes."""
+
+    @cached_property
+    def default_options(self) -> dict[str, Any]:
+        """The options of a store that names none; a URL names those that have to be there."""
+        return {name: row.default for name, row in self.options.items()}
 
 
 # Memory.
@@ -330,7 +332,7 @@ def _base_url(value: Any) -> str:
     url = split_url(as_text(value)) if ":" in as_text(value) else None
     if url is None or url.scheme not in ("http", "https"):
         raise SpecError(f'Expected scheme of "http" or "https" but received: {quote(url.scheme if url else "")}')
-    url.refuse_fragment()
+    url.check(takes_query=True)
     return as_text(value)
 
 
@@ -378,11 +380,9 @@ def kvstore_of(value: Any) -> KvNode:
         return with_parts(value, url_part)
     members = Members(value)
     given = members.left
-    driver = given.get("driver")
-    if type(driver) is str and driver in KV_DRIVERS:
-        del given["driver"]
-    else:
-        driver = members.take("driver", _driver)
+    driver = given.pop("driver", MISSING)
+    if type(driver) is not str or driver not in KV_DRIVERS:
+        raise _unknown_driver(driver)
     kind = KV_DRIVERS[driver]
     context = members.take("context", ContextSpec, None) if "context" in given else None
     path = given.pop("path", "")
@@ -399,13 +399,15 @@ def kvstore_of(value: Any) -> KvNode:
     return kind.normalize(node)
 
 
-def _driver(value: Any) -> str:
-    name = as_text(value)
-    if name not in KV_DRIVERS:
-        if name in DRIVERS:
-            raise SpecError(f"{quote(name)} is a TensorStore driver, not a KvStore driver")
-        raise SpecError(f"{quote(name)} is not a registered KvStore driver{what_there_is(name, KV_DRIVERS)}")
-    return name
+def _unknown_driver(name: Any) -> SpecError:
+    """Return the error about a member ``driver`` that is not the name of a driver of key-value stores."""
+    if type(name) is not str:
+        reason = expected(name, "string").reason
+    elif name in DRIVERS:
+        reason = f"{quote(name)} is a TensorStore driver, not a KvStore driver"
+    else:
+        reason = f"{quote(name)} is not a registered KvStore driver{what_there_is(name, KV_DRIVERS)}"
+    return SpecError(f'Error parsing object member "driver": {reason}')
 
 
 def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]:
@@ -433,16 +435,12 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     kind = KV_SCHEMES.get(part.partition(":")[0])
     if kind is None or kind.is_adapter != (base is not None):
         raise unsupported_scheme(part, base)
-    with prefixed(f"Invalid kvstore URL component {quote(part)}"):
+    with prefixed(lambda: f"Invalid kvstore URL component {quote(part)}"):
         url = split_url(part)
-        if kind.takes_query:
-            url.refuse_fragment()
-        else:
-            url.check_slashes(not kind.is_adapter)
-            url.refuse_query()
+        url.check(None if kind.takes_query else not kind.is_adapter, kind.takes_query)
         node = kind.from_url(url)
-    options = {name: node.options.get(name, row.default) for name, row in kind.options.items()}
-    return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
+    options, resources = {**kind.default_options, **node.options}, kind.default_resources.copy()
+    return kind.normalize(node.altered(options=options, resources=resources, base=base))
 
 
 def unsupported_scheme(part: str, base: object, others: Iterable[str] = ()) -> SpecError:

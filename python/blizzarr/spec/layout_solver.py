@@ -82,8 +82,6 @@ def _given(shape: Vector, domain: Sequence[Bounds]) -> tuple[list[int], frozense
     """Return the sides that constraints give, 0 for the others, and which of them are hard."""
     if not shape.values:
         return [0] * len(domain), frozenset()
-    if len(shape.values) != len(domain):
-        raise _rank_error(len(shape.values), len(domain))
     sides = []
     for dim, (side, bounds) in enumerate(zip(shape.values, domain, strict=True)):
         if side == -1:
@@ -99,8 +97,6 @@ def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds]
     if all(sides):
         return sides
     ratio = [float(part or 1) for part in grid.aspect_ratio.values or (None,) * len(sides)]
-    if len(ratio) != len(sides):
-        raise _rank_error(len(ratio), len(sides))
     (asked,) = grid.elements.values
     wanted = DEFAULT_ELEMENTS if asked is None else asked
     open_sides = [dim for dim, side in enumerate(sides) if not side]
@@ -188,7 +184,3 @@ def nearest_multiple(divisor: int, wanted: int) -> int:
 
 def _is_finite(bounds: Bounds) -> bool:
     return bounds.lower > -INF and bounds.upper <= INF
-
-
-def _rank_error(constraints: int, domain: int) -> SpecError:
-    return SpecError(f"Rank of constraints ({constraints}) does not match rank of domain ({domain})")

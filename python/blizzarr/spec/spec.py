@@ -11,8 +11,8 @@ import numpy as np
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.indexing.form import Form, identity_maps
-from blizzarr.json_members import Members, as_integer, as_text
-from blizzarr.json_values import plain, quote
+from blizzarr.json_members import Members, as_integer
+from blizzarr.json_values import MISSING, expected, plain, quote
 from blizzarr.keywords import name_keywords, unknown_keywords, what_there_is
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -60,27 +60,19 @@ def spec_from_json(value: Any) -> SpecNode:
         return spec_from_url(value)
     members = Members(value)
     given = members.left
-    name = given.get("driver")
+    name = given.pop("driver", MISSING)
     driver = DRIVERS.find(name) if type(name) is str else None
-    if driver is not None:
-        name = driver.name
-        del given["driver"]
-    elif type(name) is str and name in KV_DRIVERS:
+    if driver is None:
+        if type(name) is not str or name not in KV_DRIVERS:
+            raise _unknown_driver(name)
         # A key-value store, whose format is detected.
         members = Members({"kvstore": value})
-        given, name, driver = members.left, "auto", DRIVERS["auto"]
-    else:
-        if type(name) is str and (what := ELSEWHERE.get(name)) is not None:
-            raise _unsupported(
-                f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
-            )
-        name = members.take("driver", _driver)
-        driver = DRIVERS[name]
+        given, driver = members.left, DRIVERS["auto"]
     context = members.take("context", ContextSpec, None) if "context" in given else None
     schema, transform = UNCONSTRAINED, None
     if not _ABOUT_ARRAYS.isdisjoint(given):
         schema, transform = _array_members(members)
-    node = SpecNode(name, schema, transform, resources=driver.default_resources.copy(), context=context)
+    node = SpecNode(driver.name, schema, transform, resources=driver.default_resources.copy(), context=context)
     try:
         node = driver.take(members, node)
         if given:
@@ -114,11 +106,15 @@ def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> 
         raise SpecError(f"Specified rank ({rank}) does not match input rank of transform ({transform.input_rank})")
 
 
-def _driver(value: Any) -> str:
-    name = as_text(value)
-    if name not in DRIVERS:
-        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, _drivers())}")
-    return DRIVERS[name].name
+def _unknown_driver(name: Any) -> SpecError:
+    """Return the error about a member ``driver`` that is not the name of a driver."""
+    lead = 'Error parsing object member "driver":'
+    if type(name) is not str:
+        return SpecError(f"{lead} {expected(name, 'string').reason}")
+    problem = f"{lead} {quote(name)} is not a registered TensorStore driver"
+    if (what := ELSEWHERE.get(name)) is not None:
+        return _unsupported(problem, what)
+    return SpecError(problem + what_there_is(name, _drivers()))
 
 
 def _unsupported(problem: str, what: str) -> UnsupportedDriverError:
@@ -186,12 +182,10 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
     if driver is not None and isinstance(node, KvNode):
         with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
             url = split_url(part)
-            url.refuse_query()
-            if scheme == "auto":
-                url.check_slashes(False)
-                if url.path:
-                    raise SpecError("Path not supported")
-            # Slashes behind the scheme mean nothing here.
+            # Slashes behind the scheme mean nothing in other URLs.
+            url.check(False if scheme == "auto" else None)
+            if scheme == "auto" and url.path:
+                raise SpecError("Path not supported")
             return _array(driver.name, decoded(url.authority + url.path), node)
     if scheme == "cast" and node is not None:
         return _cast(part if ":" in part else f"{part}:", node)
@@ -210,7 +204,7 @@ def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
     below = _array("auto", "", node) if isinstance(node, KvNode) else derived(node)
     with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
         url = split_url(part)
-        url.refuse_query()
+        url.check()
         name = url.authority + url.path
         if name not in DTYPES:
             raise SpecError(f"Unsupported data type: {quote(name)}")
