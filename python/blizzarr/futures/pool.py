@@ -13,14 +13,16 @@ import threading
 import time
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from blizzarr.errors import ConflictError
 from blizzarr.futures.future import Future, drop, fail, failed, pending, resolved, run
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
 
 _FAR: Final = 28
 """The most threads that may wait for stores far away beside those that work."""
@@ -227,13 +229,14 @@ class Pace:
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Return the future of work of this kind: done, or left to another thread where it is slow."""
-
-        def timed() -> T:
-            start = perf_counter()
-            try:
-                return work()
-            finally:
-                taken = perf_counter() - start
-                self.seconds = min(taken, self.seconds + (taken - self.seconds) / _LATELY)
-
+        timed = partial(self.timed, work)
         return at_once(timed) if self.seconds < QUICK else submit(timed)
+
+    def timed(self, work: Callable[Given, T], /, *given: Given.args, **more: Given.kwargs) -> T:
+        """Do work of this kind in this thread, and learn from how long it takes."""
+        start = perf_counter()
+        try:
+            return work(*given, **more)
+        finally:
+            taken = perf_counter() - start
+            self.seconds = min(taken, self.seconds + (taken - self.seconds) / _LATELY)

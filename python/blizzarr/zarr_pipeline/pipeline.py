@@ -23,9 +23,8 @@ from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
 from blizzarr.zarr_pipeline.buffer import is_numpy
 from blizzarr.zarr_pipeline.gathered import Gathered
-from blizzarr.zarr_pipeline.pace import Pace
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
-from blizzarr.zarr_pipeline.threads import begin, in_thread, outcome
+from blizzarr.zarr_pipeline.threads import Pace, begin, in_thread, outcome
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec

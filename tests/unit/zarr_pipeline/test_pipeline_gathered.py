@@ -135,7 +135,7 @@ def test_threads_that_write_parts_of_one_value_lose_nothing(layout: dict[str, An
     array = zarr.create_array(tmp_path, shape=(32, 64), dtype="i8", compressors=zstd, **layout)
     pipeline = array._async_array.codec_pipeline
     # So slow that nothing is done at once.
-    pipeline._writes._seconds = 1.0
+    pipeline._writes.seconds = 1.0
     values = np.random.default_rng(0).integers(0, 99, array.shape)
 
     def write(number: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from blizzarr.stores import LocalStore
-from blizzarr.zarr_pipeline.pace import _WANTED, Pace
+from blizzarr.zarr_pipeline.threads import _WANTED, Pace
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
 
@@ -25,7 +25,7 @@ class Mine(zarr.core.buffer.cpu.Buffer):  # type: ignore[misc]
 def test_what_was_slow_goes_to_another_thread() -> None:
     async def where(seconds: float) -> bool:
         pace = Pace()
-        pace._seconds = seconds
+        pace.seconds = seconds
         at_once = await pace.run(threading.current_thread) is threading.current_thread()
         # One that was quick is believed at once.
         assert await pace.run(threading.current_thread) is threading.current_thread()

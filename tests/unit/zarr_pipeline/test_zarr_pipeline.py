@@ -435,7 +435,7 @@ def test_a_slow_read_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_many_chunks_of_a_shard_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from blizzarr.zarr_pipeline import pace, pipeline
+    from blizzarr.zarr_pipeline import pipeline
 
     threads: list[threading.Thread] = []
     read = pipeline.read
@@ -445,7 +445,7 @@ def test_many_chunks_of_a_shard_hold_nobody_up(tmp_path: Path, monkeypatch: pyte
         return read(*given)
 
     monkeypatch.setattr(pipeline, "read", watched)
-    monkeypatch.setattr(pace, "_QUICK", 60.0)
+    monkeypatch.setattr("blizzarr.zarr_pipeline.threads.QUICK", 60.0)
 
     async def read_all() -> list[bool]:
         data = np.arange(4000)
