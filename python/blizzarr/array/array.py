@@ -12,11 +12,19 @@ import numpy.typing as npt
 from blizzarr import indexing
 from blizzarr.array.as_numpy import AsNumpy
 from blizzarr.array.document import same_chunks
-from blizzarr.array.fields import is_fields, take_fields, write_field
 from blizzarr.array.lazy import LazyArray
-from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
-from blizzarr.array.selector import Selector, read_selection, write_selection
+from blizzarr.array.selector import (
+    Selector,
+    is_fields,
+    is_large_mask,
+    read_mask,
+    read_selection,
+    take_fields,
+    write_field,
+    write_mask,
+    write_selection,
+)
 from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.formats import format_of, forms_again, read_node

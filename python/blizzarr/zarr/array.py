@@ -12,8 +12,7 @@ import numpy.typing as npt
 import blizzarr
 from blizzarr import indexing
 from blizzarr.array.empty_chunks import WithEmptyChunks
-from blizzarr.array.fields import take_fields, write_field
-from blizzarr.array.selector import read_selection, write_selection
+from blizzarr.array.selector import read_selection, take_fields, write_field, write_selection
 from blizzarr.errors import SelectionError
 from blizzarr.model import ArrayMeta, ChunkGrid
 from blizzarr.zarr.arguments import ArrayConfig

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blizzarr.array import masked
+from blizzarr.array import selector
 from support.arrays import make
 
 
 @pytest.fixture(autouse=True)
 def _small_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masked, "LARGE", 1)
-    monkeypatch.setattr(masked, "SLAB_BYTES", 320)
+    monkeypatch.setattr(selector, "_LARGE", 1)
+    monkeypatch.setattr(selector, "_SLAB_BYTES", 320)
 
 
 shapes = st.lists(st.integers(0, 9), min_size=1, max_size=3).map(tuple)
@@ -31,7 +31,7 @@ def test_masks_read_and_write_like_numpy(shape: tuple[int, ...], one_in: int, se
     array = make(model, chunks=tuple(min(length, 4) or 1 for length in shape))
     mask = random.integers(0, one_in, shape) == 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(masked, "DENSE", dense)
+        patch.setattr(selector, "_DENSE", dense)
         np.testing.assert_array_equal(array[mask], model[mask], strict=True)
         np.testing.assert_array_equal(array.get_mask_selection(mask), model[mask], strict=True)
     values = random.integers(0, 1000, np.count_nonzero(mask))
@@ -56,7 +56,7 @@ def test_values_that_do_not_fit_change_nothing() -> None:
 def test_only_true_elements_are_touched(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write of a mask is a write of points: what others write beside them meanwhile stays."""
     written: list[Any] = []
-    monkeypatch.setattr(masked, "write", lambda binding, lowered, value: written.append(lowered[0]))
+    monkeypatch.setattr(selector, "write", lambda binding, lowered, value: written.append(lowered[0]))
     array = make(np.zeros((12, 5)), chunks=(4, 5))
     mask = np.zeros((12, 5), bool)
     mask[::5, 1] = True
