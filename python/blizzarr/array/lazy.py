@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array.facts import LikeNumpy, binding_of
-from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
+from blizzarr.array.facts import LikeNumpy
+from blizzarr.array.selector import naming, read_selection, write_selection
+from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
 from blizzarr.indexing import ArrayMap, Dialect, Form, Lowered, lower_form, selection_of
 from blizzarr.indexing.layout import permute
-from blizzarr.stores import check_writable
-from blizzarr.transfer import read, write
 
 if TYPE_CHECKING:
     from blizzarr.array.array import Array
@@ -111,11 +110,8 @@ class LazyArray(LikeNumpy):
         return LazySelector(self, Dialect.VECTORISED)
 
     def _picked(self, key: Any, dialect: Dialect) -> LazyArray:
-        try:
+        with naming(self._array):
             return LazyArray(self._array, selection_of(key, self._selection, dialect))
-        except SelectionError as error:
-            error.array, error.store = self._array.name, str(self._array.store)
-            raise
 
     def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
         """Return the view with its axes in this order; reversed if no order is given.
@@ -162,14 +158,7 @@ class LazyArray(LikeNumpy):
         ValueError, TypeError
             If `out` has another shape or data type, or is read-only.
         """
-        array = self._array
-        try:
-            binding = binding_of(array)
-            lowered = self._lowered()
-            elements: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
-        except OutOfBoundsError as error:
-            error.array, error.store = array.name, str(array.store)
-            raise
+        elements: npt.NDArray[Any] = read_selection(self._array, _lower, self._selection, out)
         return elements
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -193,25 +182,7 @@ class LazyArray(LikeNumpy):
         self[key]._write(value)
 
     def _write(self, value: npt.ArrayLike) -> None:
-        array = self._array
-        check_writable(array.store, array.path)
-        try:
-            binding = binding_of(array)
-            write(binding, self._lowered(), value)
-        except OutOfBoundsError as error:
-            error.array, error.store = array.name, str(array.store)
-            raise
-
-    def _lowered(self) -> Lowered:
-        """Return the elements of the view for the engine, in the shape that the array has now."""
-        try:
-            return lower_form(self._selection, self._array.shape)
-        except ViewOutOfBoundsError as error:
-            reason = (
-                f"index {error.index} is out of bounds for axis {error.axis} of length {error.size}: the array has "
-                "become shorter since this view was made"
-            )
-            raise OutOfBoundsError(reason, index=error.index, axis=error.axis, size=error.size) from None
+        write_selection(self._array, _lower, self._selection, value)
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
         maps = tuple(
@@ -222,6 +193,18 @@ class LazyArray(LikeNumpy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LazyArray, (self._array, self._selection)
+
+
+def _lower(selection: Form, shape: tuple[int, ...]) -> Lowered:
+    """Lower the selection of a view, for an array that may have another shape by now."""
+    try:
+        return lower_form(selection, shape)
+    except ViewOutOfBoundsError as error:
+        reason = (
+            f"index {error.index} is out of bounds for axis {error.axis} of length {error.size}: the array has become "
+            "shorter since this view was made"
+        )
+        raise OutOfBoundsError(reason, index=error.index, axis=error.axis, size=error.size) from None
 
 
 def _axis_order(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ slab is read, and the elements are selected in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar, Final, TypeAlias, TypeGuard
@@ -30,13 +31,20 @@ Lower: TypeAlias = Callable[[Any, tuple[int, ...]], Lowered]
 """A function that lowers a key of its kind, for an array of a shape."""
 
 
-def lowered(array: ArrayFacts, lower: Lower, key: Any) -> Lowered:
-    """Return what a key selects, for the engine; errors name the array."""
+@contextmanager
+def naming(array: ArrayFacts) -> Iterator[None]:
+    """A context in which errors about keys name the array."""
     try:
-        return lower(key, array.shape)
+        yield
     except SelectionError as error:
         error.array, error.store = array.name, str(array.store)
         raise
+
+
+def lowered(array: ArrayFacts, lower: Lower, key: Any) -> Lowered:
+    """Return what a key selects, for the engine; errors name the array."""
+    with naming(array):
+        return lower(key, array.shape)
 
 
 def read_selection(array: ArrayFacts, lower: Lower, key: Any, out: npt.NDArray[Any] | None = None) -> Any:

@@ -24,7 +24,7 @@ class AsZarrPython(dict[str, Any]):
     """
 
 
-def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attributes") -> dict[str, Any]:
+def check_attributes(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a deep copy of attributes in plain types.
 
     NumPy scalars become numbers, and tuples become lists. Values that would be read back as others are refused: arrays,
@@ -46,21 +46,13 @@ def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attribut
     if attributes is None:
         return {}
     if not isinstance(attributes, Mapping):
-        raise MetadataError(problems=[Problem(path, "a mapping from strings to values", repr(attributes))])
-    kind = AsZarrPython if isinstance(attributes, AsZarrPython) else dict
-    return kind(check_value(dict(attributes), path, finite=kind is dict))
-
-
-def check_value(value: Any, path: str, *, finite: bool = True) -> Any:
-    """Return a deep copy of one value in plain types; see `check_attributes`.
-
-    Raise `MetadataError` if JSON cannot express it.
-    """
+        raise MetadataError(problems=[Problem("attributes", "a mapping from strings to values", repr(attributes))])
     problems: list[Problem] = []
-    plain = _plain(value, (None, path), problems, MAX_DEPTH, finite)
+    kind = AsZarrPython if isinstance(attributes, AsZarrPython) else dict
+    plain = _plain(dict(attributes), (None, "attributes"), problems, MAX_DEPTH, kind is dict)
     if problems:
         raise MetadataError(problems=problems)
-    return plain
+    return kind(plain)
 
 
 def is_unicode(text: str) -> bool:

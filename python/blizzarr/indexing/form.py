@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval
+from blizzarr.indexing.interval import INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval
 
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -99,10 +99,7 @@ class Form(NamedTuple):
 
     def allowed(self, dim: int) -> Bounds:
         """The indices that a dimension allows: an implicit bound counts as infinite."""
-        return Bounds(
-            -INF if self.implicit_lower[dim] else self.lower[dim],
-            INF + 1 if self.implicit_upper[dim] else self.upper[dim],
-        )
+        return self.interval(dim).effective
 
     def take(self, dims: list[int]) -> Form:
         """Some dimensions of the domain, in this order, without maps."""
@@ -116,12 +113,12 @@ class Form(NamedTuple):
         return cls((0,) * rank, shape, never, never, ("",) * rank, identity_maps(rank))
 
     @classmethod
-    def of_dims(cls, dims: list[tuple[Interval, str]], maps: tuple[Map, ...] = ()) -> Form:
-        """The form with these intervals and labels."""
+    def of_dims(cls, dims: list[tuple[Interval, str]]) -> Form:
+        """The domain with these intervals and labels."""
         if not dims:
-            return cls((), (), (), (), (), maps)
+            return cls((), (), (), (), ())
         lower, upper, implicit_lower, implicit_upper = zip(*(interval for interval, _ in dims), strict=True)
-        return cls(lower, upper, implicit_lower, implicit_upper, tuple(label for _, label in dims), maps)
+        return cls(lower, upper, implicit_lower, implicit_upper, tuple(label for _, label in dims))
 
 
 def is_empty(

@@ -207,7 +207,6 @@ class DownsampleDriver(AdaptedDriver):
         return self.over(original, _view=view)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
-        """Return how much of the blocks is stored."""
         whole = self._current_view()
         lower, upper = [], []
         for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):

@@ -25,7 +25,7 @@ from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore, bound_kvstore
-from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, Store
@@ -86,9 +86,9 @@ class Driver(ABC):
         return self.domain.rank
 
     @property
+    @abstractmethod
     def schema(self) -> Schema:
         """The properties of the elements as far as they have them: chunk layout, codec, fill value and units."""
-        return schema_of(self.dtype, self.rank)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:

@@ -85,11 +85,9 @@ class ChunkDriver(Driver):
         raise NotImplementedError
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the members."""
         return node.altered(options={**node.options, **members.take_all(self.members)})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members that differ from their defaults, or all of them."""
         return options_json(node.options, self.members, include_defaults)
 
     def open(self, node: SpecNode, request: Request) -> TensorStore:

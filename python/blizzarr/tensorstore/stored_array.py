@@ -156,8 +156,6 @@ class StoredArray(Array):
             raise ConstraintError(f"Updated metadata {new} is incompatible with existing metadata {old}")
 
     def refresh(self) -> Self:
-        """Read the metadata again, as they are stored now, and return the array."""
-
         def read() -> ArrayMeta:
             moment = time.time()
             meta, _ = self.look()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blizzarr.errors import ChunkFunctionError, ConflictError, NotReadableError, NotWritableError, SpecError
+from blizzarr.errors import ChunkFunctionError, ConflictError, NotReadableError, SpecError
 from blizzarr.futures import Batch, Future, at_once, resolved
 from blizzarr.indexing import Form, Lowered, lower_form
 from blizzarr.indexing.interval import INF
@@ -215,8 +215,7 @@ class VirtualDriver(Driver):
         """Begin to write a chunk on top of what is read; return a future."""
         chunk, future = read.result()
         stamp = _stamp(future.result())
-        if self._writer is None:
-            raise NotWritableError("INTERNAL: No write function specified to virtual_chunked driver")
+        assert self._writer is not None, "checked before"
         assert changed.data is not None, "something was written"
         np.copyto(chunk, changed.data, where=changed.written_mask())
         params = VirtualChunkedWriteParameters(if_equal=UNKNOWN if stamp is None else stamp.generation)

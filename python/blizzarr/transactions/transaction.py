@@ -428,7 +428,6 @@ class CommitFuture(Future[None]):
             self._commit()
 
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
-        """Call `callback` with this future when it is done."""
         if not self.done():
             # Whoever waits for a callback need not hold the future.
             self._ended.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]

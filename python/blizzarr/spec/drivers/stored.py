@@ -160,7 +160,6 @@ class StoredDriver(Driver):
         return getattr(node.options["metadata"], name)(node.schema, node.options)
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the key-value store, followed by the scheme of the format."""
         for name in options_json(node.options, self.constraints.options, False):
             raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
         return f"{url_of_kvstore(node)}|{self.scheme}:"
