@@ -152,7 +152,7 @@ def copy(
     0 of 800 bytes
     800 of 800 bytes
     """
-    from blizzarr.copying.array import ArrayCopy, size_of
+    from blizzarr.copying.array import ArrayCopy
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
     from blizzarr.distributing import Tally, check_progress, workers_of
@@ -185,7 +185,7 @@ def copy(
             # Members may be links to other places.
             if isinstance(job.source, Array):
                 _refuse_overlap(job.source, target, node_path)
-    advance = Tally(progress, sum(size_of(job.source) for job in jobs))
+    advance = Tally(progress, sum(job.source.nbytes for job in jobs))
     record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
     with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:

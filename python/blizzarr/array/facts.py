@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from blizzarr.array.binding import bind
-from blizzarr.array.stored import stored_bytes, stored_chunks
+from blizzarr.array.stored import chunks_inside, stored_bytes
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
@@ -228,15 +228,14 @@ class ArrayFacts(LikeNumpy, Node):
         StoreError
             If the store fails, or cannot list.
         """
-        grid, units = self._metadata.chunk_grid, self._metadata.read_grid.divisors()
-        counts, edges = grid.shape(self._shape), grid.edges
-        is_sharded = self._metadata.codecs.is_sharded
+        metadata = self._metadata
+        positions = chunks_inside(self._store, self._path, metadata)
+        if not metadata.codecs.is_sharded:
+            return sum(1 for _ in positions)
+        edges, units = metadata.chunk_grid.edges, metadata.read_grid.divisors()
         return sum(
             prod(axis.length(at) // unit for axis, at, unit in zip(edges, position, units, strict=True))
-            if is_sharded
-            else 1
-            for _, position in stored_chunks(self._store, self._path, self._metadata)
-            if all(at < count for at, count in zip(position, counts, strict=True))
+            for position in positions
         )
 
     def nbytes_stored(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import lt
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
@@ -48,6 +49,12 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
         if position is not None and position != obstructed:
             yield prefix + keys.key(position), position
             obstructed = position
+
+
+def chunks_inside(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[int, ...]]:
+    """Iterate over the positions of the stored chunks (or shards) that are not outside of the array's shape."""
+    grid = metadata.chunk_grid.shape(metadata.shape)
+    return (position for _, position in stored_chunks(store, path, metadata) if all(map(lt, position, grid)))
 
 
 def _keys_and_empty(store: Store, prefix: str) -> Iterator[str]:

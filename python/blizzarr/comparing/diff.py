@@ -10,7 +10,6 @@ from blizzarr.array import Array
 from blizzarr.comparing.comparison import Comparison, Difference, Elements
 from blizzarr.comparing.elements import TEMPORARY, compare_elements
 from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
-from blizzarr.copying.array import size_of
 from blizzarr.distributing import Progress, Tally, Workers
 from blizzarr.equality import EXACT, Tolerance, comparable
 from blizzarr.errors import BlizzarrError
@@ -64,14 +63,14 @@ def diff(
                 made.add(Difference("attributes", path, message))
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
-    advance = Tally(progress, sum(size_of(one) for _, one, other in pairs if one.shape == other.shape))
+    advance = Tally(progress, sum(one.nbytes for _, one, other in pairs if one.shape == other.shape))
 
     def compare(pair: tuple[str, Array, Array]) -> tuple[Elements, list[Difference]] | None:
         name, one, other = pair
         if one.shape != other.shape:
             return None
         if not comparable(one.dtype, other.dtype):
-            advance(size_of(one))
+            advance(one.nbytes)
             return None
         return compare_elements(f"/{name}", one, other, tolerance, shown, advance, workers)
 
@@ -79,7 +78,7 @@ def diff(
     compared = {}
     if far is not None and workers is None:
         # Small arrays that are far away wait for requests most of the time.
-        quick = [pair for pair in pairs if is_small(TEMPORARY * (size_of(pair[1]) + size_of(pair[2])))]
+        quick = [pair for pair in pairs if is_small(TEMPORARY * (pair[1].nbytes + pair[2].nbytes))]
         compared = dict(zip((pair[0] for pair in quick), each(far, compare, quick, ARRAYS_AT_ONCE), strict=True))
     for pair in pairs:
         name = pair[0]

@@ -47,11 +47,6 @@ Advance: TypeAlias = Callable[[int], None]
 """Called with the number of bytes, as in memory, that were copied since the last call."""
 
 
-def size_of(source: Source) -> int:
-    """Return the size of an array in memory, in bytes."""
-    return int(np.prod(source.shape, dtype=object)) * source.dtype.itemsize
-
-
 @dataclass(frozen=True, slots=True)
 class ArrayCopy:
     """The copy of one array: the source, the place of the copy, and its metadata."""
@@ -129,7 +124,7 @@ class ArrayCopy:
         steps = cells if positions is None else positions
         done = 0
         if resume and self._is_complete(record):
-            advance(size_of(self.source))
+            advance(self.source.nbytes)
             return target
         # Before anything is copied, so that a resumed copy finds changes from now on.
         state = source_state(self.source, positions)
@@ -143,7 +138,7 @@ class ArrayCopy:
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:
             assert isinstance(self.source, Array)
-            total, count = size_of(self.source), max(1, len(positions))
+            total, count = self.source.nbytes, max(1, len(positions))
             advance(total * done // count)
 
             def stored(number: int, came: int) -> None:
@@ -164,7 +159,7 @@ class ArrayCopy:
             once = None if lost is None else _once(lost)
             copy_elements(self.source, target, regions, cells, done, copied, once, workers)
             if cells is not None:
-                advance(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
+                advance(self.source.nbytes - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
         return target
 
@@ -238,7 +233,7 @@ def _once(lost: Lost) -> Lost:
 
 
 def _bytes(region: tuple[slice, ...], target: Array) -> int:
-    return int(np.prod([part.stop - part.start for part in region], dtype=object)) * target.dtype.itemsize
+    return math.prod(part.stop - part.start for part in region) * target.dtype.itemsize
 
 
 def source_state(source: Array | npt.NDArray[Any], positions: list[tuple[int, ...]] | None) -> str | None:

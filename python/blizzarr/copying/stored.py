@@ -14,7 +14,7 @@ from typing import Final
 
 from blizzarr.array import Array
 from blizzarr.array.facts import binding_of
-from blizzarr.array.stored import stored_chunks
+from blizzarr.array.stored import chunks_inside
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell
 from blizzarr.distributing import Workers, batches, spread
@@ -49,14 +49,8 @@ def stored_objects(source: Array) -> list[tuple[int, ...]] | None:
     """Return the positions in the grid of the objects that are stored, sorted; None if listings do not show them."""
     if source.metadata.chunk_keys.share_values:
         return None
-    grid = source.metadata.chunk_grid.shape(source.shape)
     try:
-        return sorted(
-            position
-            for _, position in stored_chunks(source.store, source.path, source.metadata)
-            # Objects outside of the array were left there when it shrank.
-            if all(index < count for index, count in zip(position, grid, strict=True))
-        )
+        return sorted(chunks_inside(source.store, source.path, source.metadata))
     except UnsupportedOperationError:
         return None
 

@@ -62,9 +62,7 @@ def make_array(
         check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
             refuse_to_lose(source, store, path)
-            from blizzarr.copying.array import size_of
-
-            if size_of(source) <= config.copy_bytes:
+            if source.nbytes <= config.copy_bytes:
                 # Read before anything is removed: a source that cannot be read must not cost the old array.
                 source = as_elements(source[...], metadata.dtype.numpy)
     elif source is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Final
 
-from blizzarr.array.stored import stored_chunks
+from blizzarr.array.stored import chunks_inside
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import (
     Format,
@@ -192,9 +192,8 @@ def _undefined(store: Store, node: NodeUpgrade) -> list[str]:
     old, new = node.old, node.new
     if not (isinstance(old, ArrayMeta) and isinstance(new, ArrayMeta)) or old.fill_undefined or not new.fill_undefined:
         return []
-    grid = old.chunk_grid.shape(old.shape)
-    count = prod(grid)
-    missing = count - sum(all(map(int.__lt__, position, grid)) for _, position in stored_chunks(store, node.path, old))
+    count = prod(old.chunk_grid.shape(old.shape))
+    missing = count - sum(1 for _ in chunks_inside(store, node.path, old))
     if missing <= 0:
         return []
     message = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
