@@ -333,7 +333,7 @@ def test_row_108_forks_at_moments_when_python_holds_a_lock(tmp_path: Path) -> No
                 return list(archive.list()) == ["key"] and archive.get("key") == b"value"
 
         signal.alarm(20)
-        with exclusive._held.changing:
+        with exclusive._locked_directories.changing:
             ends = [in_child(appends)]
             appends()
         held, done = threading.Event(), threading.Event()

@@ -60,8 +60,6 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
     >>> load(memory)["x"].tolist()
     [0, 1, 2]
     """
-    if not arrays and not named:
-        raise TypeError("expected at least one array to save, found none")
     if len(arrays) == 1 and not named:
         save_array(store, arrays[0], path=path, zarr_format=zarr_format)
     else:

@@ -113,7 +113,7 @@ def _named(directory: os.stat_result) -> tuple[int, int]:
     return directory.st_dev, directory.st_ino
 
 
-class _Held:
+class _LockedDirectories:
     """Descriptors of directories that are locked, or about to be; a forked child must close them to unlock them."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class _Held:
         self.descriptors = set()
 
 
-_held = _Held()
+_locked_directories = _LockedDirectories()
 
 
 def _open(store: LocalStore, path: str, prefix: str) -> int:
@@ -148,9 +148,9 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
     try:
         while True:
             try:
-                with _held.changing:
+                with _locked_directories.changing:
                     descriptor = open_to_lock(store, store.path_of(prefix), alone=True)
-                    _held.descriptors.add(descriptor)
+                    _locked_directories.descriptors.add(descriptor)
                 return descriptor
             except BlockingIOError:
                 waits = waits or _tell(store, path)
@@ -203,9 +203,9 @@ def _lock(descriptor: int, store: LocalStore, path: str) -> None:
 
 
 def _unlock(descriptor: int) -> None:
-    with _held.changing:
-        if descriptor not in _held.descriptors:
+    with _locked_directories.changing:
+        if descriptor not in _locked_directories.descriptors:
             # This is a child of the process that locked it.
             return
-        _held.descriptors.remove(descriptor)
+        _locked_directories.descriptors.remove(descriptor)
         release(descriptor)

@@ -31,7 +31,7 @@ from blizzarr.model.edges import Edges
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-TOLD = 1000
+REPORTED = 1000
 """The number of unreadable objects of one array that are reported one by one."""
 
 
@@ -148,7 +148,7 @@ def compare_elements(
     for compared, unreadable in spread(workers, comparing, parts.pieces(workers), advance):
         total.add(compared, shown)
         for key, difference in unreadable.items():
-            if len(comparing.unreadable) < TOLD:
+            if len(comparing.unreadable) < REPORTED:
                 comparing.unreadable.setdefault(key, difference)
     left = a.size - total.compared - total.unread
     if left:
@@ -233,7 +233,7 @@ class _Comparing:
 
     def _tell(self, name: str, error: BlizzarrError) -> None:
         key = (name, error.key, error.chunk)
-        if key not in self.unreadable and len(self.unreadable) < TOLD:
+        if key not in self.unreadable and len(self.unreadable) < REPORTED:
             message = f"{error.codec}: {error.reason}" if error.codec else error.reason
             where = f" {error.key}" if error.key else ""
             self.unreadable[key] = Difference(

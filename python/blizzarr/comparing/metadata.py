@@ -96,7 +96,7 @@ def _names(meta: ArrayMeta) -> str:
 
 
 def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
-    one, other = _said(a), _said(b)
+    one, other = _own_attributes(a), _own_attributes(b)
     if not _same_convention(a, b) and isinstance(a, ArrayMeta) and follows_xarray(a):
         # What it says is compared with the fill values.
         one, other = without_masked(one), without_masked(other)
@@ -112,7 +112,7 @@ def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -
         yield Difference("attributes", path, "; ".join(parts))
 
 
-def _said(meta: ArrayMeta | GroupMeta) -> Mapping[str, Any]:
+def _own_attributes(meta: ArrayMeta | GroupMeta) -> Mapping[str, Any]:
     """The attributes, without the one that has the names of the dimensions where a format has no other place."""
     if not isinstance(meta, ArrayMeta) or names_in(meta.attributes, len(meta.shape)) != (meta.dimension_names or ()):
         return meta.attributes

@@ -178,7 +178,7 @@ class ByteSlice(NamedTuple):
         return start, stop - start
 
 
-class Found(NamedTuple):
+class Read(NamedTuple):
     """The value of a key, or None, and its generation; `wanted` is False if the value was not asked for."""
 
     value: bytes | None
@@ -202,7 +202,7 @@ class Access:
             root = f"{self.store.root}/" if isinstance(self.store, LocalStore) else ""
             raise PathError(f"Invalid key: {quote(root + self.path + key)}") from error
 
-    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
+    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Read:
         """Read the value, or part of it, unless it has the generation `if_not_equal`."""
         with self.full_key(key) as full:
             if isinstance(self.store, LocalStore):
@@ -210,15 +210,15 @@ class Access:
             value, generation = read_generation(self.store, full)
         return part_of(value, generation, part, if_not_equal)
 
-    def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Found:
+    def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Read:
         """Read from a file, whose generation is known without reading it."""
         assert isinstance(self.store, LocalStore), "who else has files"
         while True:
             before = generation, size = file_generation(self.store, full)
             if generation == NO_VALUE:
-                return Found(None, NO_VALUE)
+                return Read(None, NO_VALUE)
             if if_not_equal == generation:
-                return Found(None, generation, False)
+                return Read(None, generation, False)
             if part is None:
                 value = self.store.get(full)
             else:
@@ -226,7 +226,7 @@ class Access:
                 value = None if parts is None else parts[0]
             # Files are replaced as a whole: if the generation is still the same, the bytes are of this generation.
             if file_generation(self.store, full) == before:
-                return Found(None if value is None else bytes(value), generation)
+                return Read(None if value is None else bytes(value), generation)
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
         """Replace the value, or delete it, and return the new generation.
@@ -282,14 +282,14 @@ def _common(least: str, end: str) -> str:
     return "" if size is None else least[:size]
 
 
-def part_of(value: bytes | None, generation: bytes, part: ByteSlice | None, if_not_equal: bytes) -> Found:
+def part_of(value: bytes | None, generation: bytes, part: ByteSlice | None, if_not_equal: bytes) -> Read:
     """Return part of a value, unless it has the generation `if_not_equal`."""
     if if_not_equal == generation:
-        return Found(None, generation, value is None)
+        return Read(None, generation, value is None)
     if value is None or part is None:
-        return Found(value, generation)
+        return Read(value, generation)
     start, length = part.of(len(value))
-    return Found(value[start : start + length], generation)
+    return Read(value[start : start + length], generation)
 
 
 class KvChanges:
@@ -306,7 +306,7 @@ class KvChanges:
         self._changes = self._staged.changes
         self._prefix = place_in(access.store)[1]
 
-    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
+    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Read:
         """Read the value as it will be, or part of it, unless it has the generation `if_not_equal`."""
         with self._access.full_key(key) as full:
             own = self._own(full)

@@ -6,7 +6,7 @@ constraints over, and towards the view only those whose input no other map has (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -23,10 +23,6 @@ from blizzarr.spec.json_array import unbroadcast
 from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.values import MAX_RANK
-
-
-def _kind(map_: Map) -> str:
-    return "array" if isinstance(map_, ArrayMap) else "constant"
 
 
 def _one_to_one(view: Form) -> set[int]:
@@ -154,23 +150,29 @@ def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:
     return _carried(Vector(units), links, len(view.maps), _UNIT.to_output, "dimension_units", "").values
 
 
+def _single_maps(view: Form, what: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the maps of a view, through which constraints of this kind are given: each of one dimension, its own."""
+    used: set[int] = set()
+    for map_ in view.maps:
+        if not isinstance(map_, tuple):
+            kind = "array" if isinstance(map_, ArrayMap) else "constant"
+            raise SpecError(f"a {what} cannot be given through a view with a {kind} output index map")
+        if map_[0] in used:
+            raise SpecError(f"a {what} cannot be given through a view that has a dimension of the array twice")
+        used.add(map_[0])
+        yield map_
+
+
 # Domains.
 
 
 def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
     """Return the domain that the base of a view must have for the view to have this one."""
     dims: list[tuple[Interval, str]] = []
-    used: set[int] = set()
-    for output, map_ in enumerate(view.maps):
-        if not isinstance(map_, tuple):
-            raise SpecError(f"a domain cannot be given through a view with a {_kind(map_)} output index map")
-        dim, offset, stride = map_
-        if dim in used:
-            raise SpecError("a domain cannot be given through a view that has a dimension of the array twice")
+    for output, (dim, offset, stride) in enumerate(_single_maps(view, "domain")):
         interval = form_of(domain).interval(dim)
         if (interval.lower, interval.upper) != (-INF, INF + 1) and abs(stride) != 1:
             raise SpecError("a finite domain cannot be given through a view with steps")
-        used.add(dim)
         with prefixed(f"Error computing range of output dimension {output} from input dimension {dim}"):
             lower, upper = affine_range(interval.bounds, offset, stride)
         implicit = interval.implicit_lower, interval.implicit_upper
@@ -225,15 +227,10 @@ def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]
     """Return the fill value that the base of a view must have for the view to have this one."""
     added = view.rank - fill.ndim
     fill = fill.reshape((1,) * added + fill.shape)
-    order = []
-    for map_ in view.maps:
-        if not isinstance(map_, tuple):
-            raise SpecError(f"a fill value cannot be given through a view with a {_kind(map_)} output index map")
-        if map_[0] in order:
-            raise SpecError("a fill value cannot be given through a view that has a dimension of the array twice")
-        if abs(map_[2]) != 1:
-            raise SpecError("a fill value cannot be given through a view with steps")
-        order.append(map_[0])
+    maps = list(_single_maps(view, "fill value"))
+    if any(abs(stride) != 1 for _, _, stride in maps):
+        raise SpecError("a fill value cannot be given through a view with steps")
+    order = [dim for dim, _, _ in maps]
     for dim, size in enumerate(fill.shape):
         if size != 1 and dim not in order:
             raise SpecError(
@@ -241,7 +238,4 @@ def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]
             )
     fill = fill[tuple(slice(None) if dim in order else 0 for dim in range(view.rank))]
     fill = np.transpose(fill, [sorted(order).index(dim) for dim in order])
-    for axis, map_ in enumerate(view.maps):
-        if isinstance(map_, tuple) and map_[2] < 0:
-            fill = np.flip(fill, axis)
-    return fill
+    return np.flip(fill, tuple([axis for axis, (_, _, stride) in enumerate(maps) if stride < 0]))

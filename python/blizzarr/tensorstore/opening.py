@@ -268,7 +268,7 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
         raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
     (driver,) = matches
     usual = driver.take(Members({}), SpecNode(driver.name))
-    resources = {name: held for name, held in node.resources.items() if name in driver.resources}
+    resources = {name: resource for name, resource in node.resources.items() if name in driver.resources}
     return replace(
         usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
     )

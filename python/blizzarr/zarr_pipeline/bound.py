@@ -30,7 +30,7 @@ _OBJECTS = {"VariableLengthUTF8": "string", "VariableLengthBytes": "bytes"}
 _TRANSLATED: BoundedCache[Any, ArrayMeta] = BoundedCache(256)
 """Metadata in our terms, by what zarr-python's has."""
 _UNBOUNDED = 1 << 62
-"""The length that the engine is told: zarr-python has checked indices, and a handle outlives changes of the shape."""
+"""The length that the engine is given: zarr-python has checked indices, and a handle outlives changes of the shape."""
 
 
 class NotTakenError(Exception):
@@ -158,10 +158,10 @@ def _translated(metadata: Any) -> ArrayMeta:
     """Return the metadata in our terms, which an array that is opened again already has."""
     facts = vars(metadata)
     # Attributes are of no concern, and an empty dictionary has no hash.
-    told = tuple([value for name, value in facts.items() if name not in ("attributes", "fill_value") and value != {}])
+    given = tuple([value for name, value in facts.items() if name not in ("attributes", "fill_value") and value != {}])
     fill = facts["fill_value"]
     # To the bit, as 0 equals -0.
-    key = type(metadata), told, type(fill), fill.tobytes() if isinstance(fill, np.generic) else repr(fill)
+    key = type(metadata), given, type(fill), fill.tobytes() if isinstance(fill, np.generic) else repr(fill)
     try:
         known = _TRANSLATED.get(key)
     except TypeError:

@@ -215,7 +215,7 @@ class ZarrPipeline(CodecPipeline):
         """Write to the log why zarr-python's own pipeline takes something, once for each array and reason."""
         if pieces and _LOG.isEnabledFor(logging.DEBUG):
             key = self._metadata.encode_chunk_key((0,) * len(self._metadata.shape))
-            _told(str(pieces[0][0]).rsplit("/", key.count("/") + 1)[0], str(error))
+            _log_once(str(pieces[0][0]).rsplit("/", key.count("/") + 1)[0], str(error))
 
     # What zarr-python asks of any pipeline.
 
@@ -251,7 +251,7 @@ class ZarrPipeline(CodecPipeline):
 
 
 @lru_cache(1024)
-def _told(array: str, why: str) -> None:
+def _log_once(array: str, why: str) -> None:
     _LOG.debug("zarr-python's own pipeline takes %s: %s", array, why)
 
 

@@ -102,7 +102,7 @@ def test_what_could_not_be_locked_keeps_nobody_waiting(tmp_path: Path, monkeypat
     thread = threading.Thread(target=enter, daemon=True)
     thread.start()
     thread.join(30)
-    assert (len(kept), entered, exclusion._held.descriptors) == (1, [True], set())
+    assert (len(kept), entered, exclusion._locked_directories.descriptors) == (1, [True], set())
 
 
 def test_a_directory_that_took_the_place_of_the_one_waited_for_is_locked(
@@ -122,8 +122,8 @@ def test_a_directory_that_took_the_place_of_the_one_waited_for_is_locked(
     monkeypatch.setattr(exclusion, "_lock", replaced)
     with exclusive(LocalStore(tmp_path), "a", "a/zarr.json"):
         assert locked == [(tmp_path / "old").stat().st_ino, (tmp_path / "a").stat().st_ino]
-        assert len(exclusion._held.descriptors) == 1
-    assert not exclusion._held.descriptors
+        assert len(exclusion._locked_directories.descriptors) == 1
+    assert not exclusion._locked_directories.descriptors
 
 
 @pytest.mark.parametrize("locking", ["threads", "required"])
@@ -158,7 +158,7 @@ def test_an_append_within_an_append_is_refused_and_loses_nothing(
     assert "this thread is already changing the shape of an array" in refusals[0]
     assert handle.append([77]) == (5,)
     assert handle[:].tolist() == [0, 1, 2, 5, 77]
-    assert not exclusion._held.descriptors
+    assert not exclusion._locked_directories.descriptors
 
 
 def not_waiting(descriptor: int, *_: Any) -> None:

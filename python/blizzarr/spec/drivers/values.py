@@ -25,7 +25,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
 
-class ArrayDriver(Driver):
+class ArraySpec(Driver):
     """The driver of elements in memory."""
 
     name: ClassVar = "array"
@@ -68,7 +68,7 @@ def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     return tuple(sorted(range(array.ndim), key=lambda dim: -strides[dim]))
 
 
-ARRAY: Final = ArrayDriver()
+ARRAY: Final = ArraySpec()
 
 
 class VirtualSpec(Driver):
@@ -166,7 +166,7 @@ _FACTS = {"domain": IndexDomain(shape=[]), "chunk_layout": ChunkLayout(rank=0), 
 _OPTIONS = {"json_pointer": Option(as_pointer, ""), "recheck_cached_data": Option(recheck_from_json, "open")}
 
 
-class JsonValue(Driver):
+class JsonSpec(Driver):
     """A document, or a part of it that a JSON Pointer means."""
 
     name: ClassVar = "json"
@@ -209,4 +209,4 @@ def _check(schema: Schema) -> None:
             raise SpecError(f"{name} not supported by json driver")
 
 
-JSON: Final = JsonValue()
+JSON: Final = JsonSpec()
