@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr import indexing
-from blizzarr.array.binding import bind
-from blizzarr.array.element_bytes import swap_of_bytes
+from blizzarr.array.binding import bind, swap_of_bytes
 from blizzarr.array.facts import ArrayFacts, binding_of
 from blizzarr.errors import SelectionError
 from blizzarr.indexing import Lowered
