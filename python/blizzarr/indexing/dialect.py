@@ -71,7 +71,7 @@ def selection_of(key: Any, form: Form, dialect: Dialect = Dialect.NUMPY) -> Form
     dims: list[Any] = []
     arrays: list[Arrays] = []
     axis = 0
-    for item in _spread(items, len(shape)):
+    for item in spread(items, len(shape)):
         dims.append(axis)
         if item is None:
             terms.append(None)
@@ -106,7 +106,7 @@ def _are_neighbours(items: Sequence[Item]) -> bool:
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
-def _spread(items: list[Item], rank: int) -> list[Item]:
+def spread(items: list[Item], rank: int) -> list[Item]:
     """Replace the ellipsis by full slices."""
     left = rank - sum(map(axes_taken, items))
     gap = next(position for position, item in enumerate(items) if item is Ellipsis)
@@ -194,6 +194,6 @@ def block(key: Any, shape: tuple[int, ...], edges: Sequence[Blocks]) -> Lowered:
     items = as_items(key, len(shape))
     slices = [
         block_slice(item, blocks, size, axis)
-        for axis, (item, blocks, size) in enumerate(zip(_spread(items, len(shape)), edges, shape, strict=True))
+        for axis, (item, blocks, size) in enumerate(zip(spread(items, len(shape)), edges, shape, strict=True))
     ]
     return numpy_style(tuple(slices), shape)

@@ -8,7 +8,6 @@ and a view that converts what is read and written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -427,7 +426,7 @@ class CastDriver(AdaptedDriver):
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         node = self.original.spec_of(form, minimal)
         # The transform is written once, for the cast.
-        base = replace(node, schema=Schema(dtype=self.original.dtype), transform=None)
+        base = node.altered(schema=Schema(dtype=self.original.dtype), transform=None)
         return SpecNode("cast", Schema(dtype=self.dtype), node.transform, bases=(base,))
 
     def base(self, form: Form) -> tuple[Driver, Form] | None:

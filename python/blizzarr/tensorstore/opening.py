@@ -250,7 +250,7 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
         if is_zipfile(kvstore.path):
             kvstore = url_part("zip:", kvstore)
             kvstore = kvstore.altered(resources={name: node.resources[name] for name in kvstore.resources})
-    there = replace(node, kvstore=kvstore)
+    there = node.altered(kvstore=kvstore)
     store = None
     with suppress(PlaceError):
         store = open_kvstore(kvstore, directory=True)[0]
@@ -269,14 +269,12 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
     (driver,) = matches
     usual = driver.take(Members({}), SpecNode(driver.name))
     resources = {name: resource for name, resource in node.resources.items() if name in driver.resources}
-    return replace(
-        usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
-    )
+    return usual.altered(schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources)
 
 
 def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
     try:
-        place = locate(replace(node, driver=driver), transaction)
+        place = locate(node.altered(driver=driver), transaction)
     except PlaceError:
         return False
     keys = [form.node_keys(place.path)[0] for form in place.forms]

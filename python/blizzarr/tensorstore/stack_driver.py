@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 from math import prod
@@ -345,7 +344,7 @@ def _node_of(layer: Layer, minimal: bool, copying: Resource) -> SpecNode:
 
 def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
     shared = {name: copying if name == "data_copy_concurrency" else own for name, own in node.resources.items()}
-    return replace(node, resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
+    return node.altered(resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
 
 
 def as_layer(source: Any, context: Context) -> Layer:
