@@ -10,7 +10,7 @@ from blizzarr.creation.json_values import check_attributes
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats.attributes import copied
 from blizzarr.hierarchy.documents import Node, revise
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.stores import Store
 
@@ -224,7 +224,11 @@ class Attributes(MutableMapping[str, Any]):
             return stored.with_attributes(change(dict(stored.attributes)))
 
         since = node._adoptions
-        if not node._adopt(revise(node.store, node.path, changed, opened=node.metadata), since):
+        now = revise(node.store, node.path, changed, opened=node.metadata)
+        if isinstance(now, GroupMeta) and node.metadata.consolidated is None:
+            # A group that reads its members from the store goes on to do so, as use_consolidated=False demands.
+            now = now.with_consolidated(None)
+        if not node._adopt(now, since):
             # Another thread has changed what this handle shows, and nothing says who was first.
             node.refresh()
         node._outdate_above()

@@ -335,7 +335,10 @@ class TestConsolidated:
         api.consolidate_metadata(values)
         values["b/zarr.json"] = values["a/zarr.json"]
         assert list(api.open_group(values)) == ["a"]
-        assert list(api.open_group(values, use_consolidated=False)) == ["a", "b"]
+        plain = api.open_group(values, use_consolidated=False)
+        assert list(plain) == ["a", "b"]
+        plain.attrs["c"] = 1
+        assert list(plain) == ["a", "b"]
 
     def test_a_member_that_cannot_be_read(self) -> None:
         values: dict[str, bytes] = {}
