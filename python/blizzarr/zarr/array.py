@@ -294,13 +294,20 @@ class Array(Node):
         return self.engine.metadata.dtype.name == "string"
 
     def _as_array(self, value: Any) -> npt.NDArray[Any]:
-        """Return what may be a scalar as an array, with the length of texts that the array has."""
-        is_scalar = not isinstance(value, np.ndarray) and (self._is_text or self.engine.dtype.kind in "SU")
-        return np.asarray(value, self.dtype if is_scalar else None)
+        """Return what may be a scalar as an array; one of text, bytes or objects has the data type of this array."""
+        if isinstance(value, np.ndarray) or not (self._is_text or self.engine.dtype.kind in "SUO"):
+            return np.asarray(value)
+        made = np.empty((), self.dtype)
+        made[()] = value
+        return made
 
     def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
         check_items(selection, way)
         lower, given = self._lower(way), self._given(value)
+        items = selection if isinstance(selection, tuple) else (selection,)
+        if way in ("coordinate", "vectorised") and np.shape(given) == (1,) and not any(map(np.ndim, items)):
+            # A point is one of several, as it is when it is read.
+            given = given[0] if isinstance(given, list) else np.reshape(given, ())
         try:
             if fields is None:
                 write_selection(self.engine, lower, selection, given)

@@ -100,6 +100,24 @@ def test_texts_are_scalars_or_arrays() -> None:
     assert z[:].tolist() == ["5", "None"]
 
 
+def test_bytes_keep_the_zeros_at_their_end() -> None:
+    z = zarr.create_array({}, shape=2, dtype="variable_length_bytes")
+    z[...] = np.array([b"a\0", b"\0"], object)
+    for found in (z[0], z.vindex[0], z.oindex[0]):
+        assert (found.dtype, found.item()) == (object, b"a\0")
+
+
+@pytest.mark.parametrize("dtype", ["i4", "S3", str, "variable_length_bytes"])
+def test_a_point_is_written_as_it_is_read(dtype: Any) -> None:
+    z = zarr.create_array({}, shape=(2, 2), dtype=dtype)
+    old = z[...].copy()
+    z.vindex[0, 1] = b"1\0" if dtype == "variable_length_bytes" else "1"
+    z.vindex[1, 0] = z.vindex[0, 1]
+    z.set_coordinate_selection((1, 1), z.vindex[0, 1].tolist())
+    assert z[...].tolist() == [[old[0, 0], z[0, 1].item()], [z[0, 1].item()] * 2]
+    assert z[0, 1].item() != old[0, 0]
+
+
 MASK = np.ones(3, bool)
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception]]] = {
     "a new axis": (lambda z: z[None], IndexError),
