@@ -390,10 +390,7 @@ def cast_driver(driver: Driver, dtype: DType) -> Driver:
 
     Raise `SpecError` if neither reading nor writing can convert them.
     """
-    if driver.dtype == dtype:
-        return driver
-    original = driver.original if isinstance(driver, CastDriver) else driver
-    return CastDriver(original, dtype, driver.readable, driver.writable)
+    return driver if driver.dtype == dtype else CastDriver(driver, dtype, driver.readable, driver.writable)
 
 
 class CastDriver(AdaptedDriver):

@@ -36,6 +36,28 @@ def test_casts(source: str) -> None:
             )
 
 
+@pytest.mark.parametrize("middle", ["bool", "int8", "float32", "complex64"])
+def test_a_cast_of_a_cast_has_the_values_of_the_first(middle: str) -> None:
+    for target in ("int32", "float64", "string"):
+
+        def cast(ts: Any, target: str = target) -> tuple[Any, Any]:
+            store = ts.array(np.array([0, 2.5, -1.5, 0.1]), dtype="float64")
+            return store, ts.cast(ts.cast(store, middle), target)
+
+        same(lambda ts, cast=cast: cast(ts)[1].spec())
+        same(lambda ts, cast=cast: cast(ts)[1].mode)
+        same(lambda ts, cast=cast: cast(ts)[1].base.dtype)
+        same(lambda ts, cast=cast: cast(ts)[1].read().result())
+
+        def written(ts: Any, cast: Any = cast, target: str = target) -> Any:
+            store, view = cast(ts)
+            view.write(ts.array(np.array([7, 0, 300, -2]), dtype=target)).result()
+            return store.read().result()
+
+        if target != "string":
+            same(written)
+
+
 @pytest.mark.parametrize("target", TRUSTED)
 def test_conversions_unasked(target: str) -> None:
     """Only what keeps every value is converted when one store is written to another."""
