@@ -159,7 +159,7 @@ class DownsampleDriver(AdaptedDriver):
         """Return the elements that a view is computed from."""
         whole = self._current_view()
         # A block of one element is that element, also where it is no number, which is neither larger nor smaller.
-        if self._method == "stride" or set(self._factors) <= {1}:
+        if self._method == "stride" or prod(self._factors) == 1:
             part = form._replace(
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
             )
@@ -207,6 +207,8 @@ class DownsampleDriver(AdaptedDriver):
         return self.over(original, _view=view)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
+        if 0 in form.shape:
+            return True, True
         whole = self._current_view()
         lower, upper = [], []
         for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):

@@ -97,6 +97,29 @@ def test_downsampling(dtype: str, method: str) -> None:
         same(lambda ts, made=downsampled: made(ts).read().result())
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_blocks_of_one_element_are_that_element(method: str) -> None:
+    """Also of types without infinity, whose least and greatest element of more is NaN in TensorStore."""
+    for dtype in ("float8_e4m3fn", "float8_e5m2", "int16", "bool", "complex64"):
+        elements = values_of(dtype, np.random.default_rng(9), (2, 5))
+        same(
+            lambda ts, dtype=dtype, at=elements: (
+                ts.downsample(ts.array(at, dtype=dtype), [1, 1], method).read().result()
+            )
+        )
+
+
+def test_no_blocks_are_stored_and_not_stored() -> None:
+    def statistics(ts: Any) -> Any:
+        store = ts.open({"driver": "zarr3", "kvstore": "memory://"}, dtype="int8", shape=[4], create=True).result()
+        view = ts.downsample(store[1:1], [2], "mean")
+        return view.storage_statistics(query_not_stored=True, query_fully_stored=True).result()
+
+    found = statistics(ours)
+    assert (found.not_stored, found.fully_stored) == (True, True)
+    assert outcome(lambda: statistics(ours)) == outcome(lambda: statistics(theirs))
+
+
 def test_views_of_downsampled_stores() -> None:
     """Slices with any step, arrays of indices and diagonals of what is downsampled."""
     elements = np.random.default_rng(1).integers(0, 99, (13, 17)).astype(np.int32)
