@@ -307,11 +307,6 @@ def reduce_blocks(
         reduced = np.empty(result.shape, wide)
         with np.errstate(all="ignore"):
             _reduce(elements.astype(wide), edges, method, wide.name, reduced)
-            if method in ("min", "max"):
-                # As in TensorStore, which begins with infinity: a type without it has NaN there, and nothing else.
-                first = np.array(np.inf if method == "min" else -np.inf).astype(elements.dtype).astype(wide)
-                if np.isnan(first):
-                    reduced[...] = first
             result[...] = reduced.astype(elements.dtype)
     return result
 

@@ -13,6 +13,7 @@ from tensorstore_face import NUMBERS, TYPES, ours, outcome, same, theirs, values
 
 # TensorStore 0.1.86 takes the bits of this type for those of a number with a sign.
 TRUSTED = tuple(name for name in TYPES if name != "float8_e8m0fnu")
+WITHOUT_INFINITY = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz")
 METHODS = ("stride", "mean", "min", "max", "median", "mode")
 
 
@@ -80,6 +81,8 @@ def test_downsampling(dtype: str, method: str) -> None:
     """All methods for all data types, over blocks that are cut off on both sides."""
     if method == "mean" and dtype.startswith(("float4", "float8")):
         pytest.skip("TensorStore 0.1.86 gives zeros")
+    if method in ("min", "max") and dtype in WITHOUT_INFINITY:
+        pytest.skip("TensorStore 0.1.86 gives NaN")
     for seed in range(4):
         rng = np.random.default_rng(seed)
         rank = int(rng.integers(1, 4))
@@ -99,7 +102,6 @@ def test_downsampling(dtype: str, method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_blocks_of_one_element_are_that_element(method: str) -> None:
-    """Also of types without infinity, whose least and greatest element of more is NaN in TensorStore."""
     for dtype in ("float8_e4m3fn", "float8_e5m2", "int16", "bool", "complex64"):
         elements = values_of(dtype, np.random.default_rng(9), (2, 5))
         same(
@@ -107,6 +109,14 @@ def test_blocks_of_one_element_are_that_element(method: str) -> None:
                 ts.downsample(ts.array(at, dtype=dtype), [1, 1], method).read().result()
             )
         )
+
+
+@pytest.mark.parametrize("dtype", WITHOUT_INFINITY)
+def test_least_and_greatest_numbers_of_types_without_infinity(dtype: str) -> None:
+    elements = np.array([1.5, -2, 3, -4, 0.5]).astype(ours.dtype(dtype).numpy_dtype)
+    for method, expected in (("min", [-2, -4, 0.5]), ("max", [1.5, 3, 0.5])):
+        found = ours.downsample(ours.array(elements), [2], method).read().result()
+        assert found.astype(float).tolist() == expected
 
 
 def test_no_blocks_are_stored_and_not_stored() -> None:
