@@ -22,7 +22,7 @@ from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import format_of, read_if_there, read_node
+from blizzarr.formats import format_of, read_member, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.removal import removal_key
@@ -407,7 +407,7 @@ class Group(GroupMembers):
     def _found(self, name: str) -> Array | Group | None:
         """Return the member as it is stored, ignoring consolidated metadata; None if there is none."""
         path = join(self._path, member_path(name, self._metadata))
-        meta = read_if_there(self._store, path, likely=format_of(self._metadata))
+        meta = read_member(self._store, path, format_of(self._metadata))
         return None if meta is None else node_of(self._store, path, meta)
 
     def _adopt(self, metadata: GroupMeta, since: int | None = None) -> bool:

@@ -13,11 +13,11 @@ from blizzarr.formats import (
     PROGRESS,
     Child,
     detect,
-    find_many,
+    find_likely,
     format_of,
     is_implicit,
     not_found,
-    read_if_there,
+    read_member,
     warn_if_unfinished,
     with_separators,
 )
@@ -90,7 +90,7 @@ class GroupMembers(Node, ABC):
             copy = self._metadata.consolidated.get(path)
             return None if copy is None else self._nodes([(path, copy)])[0][1]
         try:
-            meta = read_if_there(self._store, full, likely=format_of(self._metadata))
+            meta = read_member(self._store, full, format_of(self._metadata))
         except UnknownExtensionError as error:
             return without_data(self._store, full, error)
         return None if meta is None else self._node(path, meta)
@@ -123,7 +123,7 @@ class GroupMembers(Node, ABC):
             if self._metadata.consolidated is not None:
                 return path in self._metadata.consolidated
             form = format_of(self._metadata)
-            there = find_many(self._store, [full], likely=form)[0]
+            there = find_likely(self._store, [full], form)[0]
             return there is not None or is_implicit(self._store, form, full)
         except (PathError, TypeError):
             # A name that no node can have, like one that is too long for a file, is not there either.

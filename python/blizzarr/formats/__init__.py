@@ -15,11 +15,14 @@ from blizzarr.formats.finding import (
     find,
     find_again,
     find_implied,
+    find_likely,
     find_many,
     find_one,
+    has_documents,
     is_complete,
     listed,
     read_if_there,
+    read_member,
     read_node,
 )
 from blizzarr.formats.format import Child, Format, StoredNode

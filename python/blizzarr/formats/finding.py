@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError, UnsupportedOperationError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.beside import PROGRESS, keys_beside, warn_if_unfinished
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
@@ -117,6 +117,43 @@ def find_many(
     return results
 
 
+def find_likely(store: Store, paths: Sequence[str], form: Format) -> list[StoredNode | BlizzarrError | None]:
+    """Return what `find_many` does for nodes at or around one of this format, which they probably have.
+
+    Far away, a listing of the path shows whether there is anything in a format that nobody expects: one request in
+    place of one for each document. It does not show nodes of the draft, which are in groups of the draft only.
+    """
+    if not is_remote(store) or form.entry_key is not None:
+        return find_many(store, paths, likely=form)
+    results = find_many(store, paths, _up_to(form, FORMATS.values()), likely=form)
+
+    def others(path: str) -> StoredNode | BlizzarrError | None:
+        return None if path and is_vacant(store, path) else find_many(store, [path], absent=True)[0]
+
+    missing = [number for number, result in enumerate(results) if result is None]
+    for number, other in zip(missing, each(store, others, [paths[number] for number in missing]), strict=True):
+        results[number] = other
+    return results
+
+
+def is_vacant(store: Store, path: str) -> bool:
+    """Return whether a listing shows neither documents at a path nor anything below it; False if it cannot be made."""
+    try:
+        keys, prefixes = store.list_dir(path + "/")
+    except UnsupportedOperationError:
+        return False
+    except StoreError as error:
+        if error.errno != EACCES:
+            raise
+        return False
+    return not prefixes and not has_documents(path, keys)
+
+
+def has_documents(path: str, keys: Iterable[str]) -> bool:
+    """Return whether documents of a node at a path, of any format, are among these keys."""
+    return not {key for form in FORMATS.values() for key in form.document_keys(path)}.isdisjoint(keys)
+
+
 def _up_to(likely: Format | None, forms: Iterable[Format]) -> list[Format]:
     """Return the likely format after those whose documents count before its own; the first if it is not one of them."""
     forms = list(forms)
@@ -178,20 +215,27 @@ def _decode(
 
 
 def find(
-    store: Store, path: str, form: Format | None = None, *, reading: bool = False, likely: Format | None = None
+    store: Store,
+    path: str,
+    form: Format | None = None,
+    *,
+    reading: bool = False,
+    likely: Format | None = None,
+    others: bool = True,
 ) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
-    With `form`, only a node of that format is looked for; `likely` is the format that it probably has. Warnings are
-    issued of what is doubtful about the documents, and of documents of other formats; with `reading`, because the
-    elements will be read, also of a copy that is not finished, unless asking for its record would be one more request.
+    With `form`, only a node of that format is looked for; `likely` is the format that it probably has, and without
+    `others`, far away, no more than what counts before that is looked for. Warnings are issued of what is doubtful
+    about the documents, and of documents of other formats; with `reading`, because the elements will be read, also of a
+    copy that is not finished, unless asking for its record would be one more request.
 
     Raise `MetadataError` if the documents do not conform.
     """
     known: Mapping[str, bytes] | None = None
     try:
         if getattr(store, "native", None) is None:
-            node, known = _find_far(store, path, form, reading=reading, likely=likely)
+            node, known = _find_far(store, path, form, reading=reading, likely=likely, others=others)
         else:
             node = find_one(store, path, FORMATS.values() if form is None else (form,))
             if node is None and form is None:
@@ -270,7 +314,13 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
 
 
 def _find_far(
-    store: Store, path: str, form: Format | None, *, reading: bool = False, likely: Format | None = None
+    store: Store,
+    path: str,
+    form: Format | None,
+    *,
+    reading: bool = False,
+    likely: Format | None = None,
+    others: bool = True,
 ) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents that exist there; not all of other formats if it has the likely one.
 
@@ -291,6 +341,8 @@ def _find_far(
             expected = _up_to(V2, forms) if array in known else expected
             # The key of a document of v3 may have the entry document of a draft.
             result = find_many(store, (path,), expected, known=known)[0]
+            if result is None and not others:
+                return None, known
         if result is None:
             wanted = [key for one in forms for key in one.document_keys(path) if key not in asked]
             known |= _documents(store, [*wanted, join(path, PROGRESS)] if reading and not is_far else wanted)
@@ -329,6 +381,17 @@ def read_if_there(store: Store, path: str, form: Format | None = None, *, likely
     """Return the metadata of the array or group at a path, or `None`, without looking for what is there instead."""
     node = find(store, path, form, reading=True, likely=likely)
     return _implied(store, path, form) if node is None else node.meta
+
+
+def read_member(store: Store, path: str, form: Format) -> Node | None:
+    """Return the metadata of a member of a group of a format, or `None`; see `find_likely` and `read_if_there`."""
+    if is_remote(store) and _up_to(form, FORMATS.values()) != [*FORMATS.values()]:
+        node = find(store, path, reading=True, likely=form, others=False)
+        if node is not None:
+            return node.meta
+        if form.entry_key is None and is_vacant(store, path):
+            return None
+    return read_if_there(store, path, likely=form)
 
 
 def _implied(store: Store, path: str, form: Format | None) -> Node | None:

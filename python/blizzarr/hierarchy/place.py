@@ -12,14 +12,17 @@ from typing import Any, Final, TypeVar
 from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, PathError, UnsupportedOperationError
 from blizzarr.formats import (
+    LIKELY_OF_GROUPS,
     Format,
     StoredNode,
     chunk_store,
     encode,
     find_again,
     find_implied,
+    find_likely,
     find_many,
     format_of,
+    has_documents,
     is_implicit,
     made_of,
     node_of,
@@ -51,7 +54,8 @@ def format_above(store: Store, path: str) -> Format | None:
     """Return the format of the nearest group above a path; None if there is none."""
     above = ancestors(check_path(path))[::-1]
     # Far away, all of them are read at once.
-    nodes = find_many(store, above) if is_remote(store) else (find_again(store, group) for group in above)
+    far = is_remote(store)
+    nodes = find_likely(store, above, LIKELY_OF_GROUPS) if far else (find_again(store, group) for group in above)
     for node in nodes:
         if isinstance(node, BlizzarrError):
             raise node
@@ -168,16 +172,31 @@ def _refuse_reserved(form: Format, new: set[str]) -> None:
 
 
 def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Listing] | None]:
-    """Return the nodes at a path and above it, and the listings of `_list_place` if they are made at the same time."""
-    find: Callable[[], Any] = partial(find_many, store, [path, *ancestors(path)], absent=True)
+    """Return the nodes at a path and above it, and the listings of `_list_place` if they have been made."""
+    form, above = format_of(meta), ancestors(path)
+    if not is_remote(store):
+        return find_many(store, [path, *above]), None
+    look: Callable[[], Any] = partial(_list_place, store, path, form)
+    if form.entry_key is not None:
+        nodes, listings = _both(store, partial(find_many, store, [path, *above], absent=True), look)
+        return nodes, listings
+    # If something is there after all, the listing is made in vain, which would take long where all chunks are beside
+    # the document.
     is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
-    if getattr(store, "object_client", None) is None or is_flat:
-        return find(), None
-    # The engine limits how many requests are in flight. If something is there after all, the listing is made in vain,
-    # which would take long where all chunks are beside the document.
-    listing: Callable[[], Any] = partial(_list_place, store, path, format_of(meta))
-    nodes, listings = each(store, lambda request: request(), (find, listing))
-    return nodes, listings
+    first = partial(find_many, store, [path], [form]) if is_flat else look
+    result, nodes_above = _both(store, first, partial(find_likely, store, above, form))
+    if is_flat and result[0] is not None:
+        return [*result, *nodes_above], None
+    listings = look() if is_flat else result
+    # The listings show documents of all formats but the draft, of which no group is above then.
+    vacant = listings is not None and not has_documents(path, [key for keys, _ in listings.values() for key in keys])
+    here = None if vacant else find_many(store, [path], absent=True)[0]
+    return [here, *nodes_above], listings
+
+
+def _both(store: Store, one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
+    """Return the results of two calls, whose requests are made at the same time."""
+    return each(store, lambda call: call(), (one, other))
 
 
 def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes]) -> NodesAbove:
@@ -191,7 +210,7 @@ def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes
     if not (wanted := form.groups_above(path)):
         return []
     above = ancestors(path)
-    now = find_many(store, above)
+    now = find_likely(store, above, form)
     gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
     try:
         for group, there in zip(above, now, strict=True):
