@@ -21,11 +21,10 @@ from blizzarr.creation.elements import can_hold
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
-from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, UnsupportedOperationError
+from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import format_of, read_member, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
-from blizzarr.hierarchy.removal import removal_key
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -396,9 +395,7 @@ class Group(GroupMembers):
             If the store fails. Part of the member may have been removed then; removing it again goes on.
         """
         path = join(self._path, member_path(name, self._metadata))
-        if name not in self and self._store.get(removal_key(path)) is None:
-            raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
-        remove_node(self._store, path, implied=True)
+        remove_node(self._store, path, implied=True, required=name, likely=format_of(self._metadata))
         self._forget()
 
     def _group(self, path: str, metadata: GroupMeta) -> Group:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.formats import StoredNode, find_again, find_many, forms_again, stored_document
+from blizzarr.formats import StoredNode, find_again, find_likely, find_many, format_of, forms_again, stored_document
 from blizzarr.formats.document import Stored
 from blizzarr.hierarchy.changing import NodesAbove
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -86,7 +86,7 @@ def _found_again(
     if forms is not None:
         return find_many(store, [path], forms)[0]
     if above is not None and is_remote(store):
-        known, *nodes = find_many(store, [path, *ancestors(path)])
+        known, *nodes = find_likely(store, [path, *ancestors(path)], format_of(metadata))
         above += nodes
         return known
     return find_again(store, path)

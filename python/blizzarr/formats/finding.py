@@ -117,22 +117,26 @@ def find_many(
     return results
 
 
-def find_likely(store: Store, paths: Sequence[str], form: Format) -> list[StoredNode | BlizzarrError | None]:
+def find_likely(
+    store: Store, paths: Sequence[str], form: Format, *, others: bool = True
+) -> list[StoredNode | BlizzarrError | None]:
     """Return what `find_many` does for nodes at or around one of this format, which they probably have.
 
     Far away, a listing of the path shows whether there is anything in a format that nobody expects: one request in
     place of one for each document. It does not show nodes of the draft, which are in groups of the draft only.
+
+    - `others`: false to look, far away, for this format, and those that count before it, only.
     """
     if not is_remote(store) or form.entry_key is not None:
         return find_many(store, paths, likely=form)
     results = find_many(store, paths, _up_to(form, FORMATS.values()), likely=form)
 
-    def others(path: str) -> StoredNode | BlizzarrError | None:
+    def other(path: str) -> StoredNode | BlizzarrError | None:
         return None if path and is_vacant(store, path) else find_many(store, [path], absent=True)[0]
 
-    missing = [number for number, result in enumerate(results) if result is None]
-    for number, other in zip(missing, each(store, others, [paths[number] for number in missing]), strict=True):
-        results[number] = other
+    missing = [number for number, result in enumerate(results) if others and result is None]
+    for number, found in zip(missing, each(store, other, [paths[number] for number in missing]), strict=True):
+        results[number] = found
     return results
 
 
@@ -146,12 +150,13 @@ def is_vacant(store: Store, path: str) -> bool:
         if error.errno != EACCES:
             raise
         return False
-    return not prefixes and not has_documents(path, keys)
+    return not prefixes and not documents_among(path, keys)
 
 
-def has_documents(path: str, keys: Iterable[str]) -> bool:
-    """Return whether documents of a node at a path, of any format, are among these keys."""
-    return not {key for form in FORMATS.values() for key in form.document_keys(path)}.isdisjoint(keys)
+def documents_among(path: str, keys: Iterable[str]) -> list[str]:
+    """Return those of the keys that are documents of a node at a path, in any format."""
+    documents = {key for form in FORMATS.values() for key in form.document_keys(path)}
+    return [key for key in keys if key in documents]
 
 
 def _up_to(likely: Format | None, forms: Iterable[Format]) -> list[Format]:

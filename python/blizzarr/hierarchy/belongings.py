@@ -10,8 +10,9 @@ by mistake; so the removal is refused, unless `config.keep_foreign_files` allows
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError
@@ -23,6 +24,7 @@ from blizzarr.formats import (
     chunk_prefix,
     chunk_store,
     find_implied,
+    find_likely,
     find_many,
     format_of,
     get_many,
@@ -35,6 +37,8 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import innermost
 from blizzarr.stores import Store
+from blizzarr.stores.conditional import as_bytes
+from blizzarr.stores.requests import each, is_remote
 
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group that are not of an array with a document: an interrupted removal has left them."""
@@ -121,18 +125,32 @@ class Belongings(NamedTuple):
     """True if nothing else is under the prefixes, so that these may be removed as a whole."""
     removed: Removed
     """The record for a removal, together with those of earlier removals that were interrupted."""
+    there: bool
+    """True if there is a node, readable or not, or an earlier removal of it was interrupted."""
 
 
-def belongings(store: Store, path: str, implied: bool = False, here: Format | None = None) -> Belongings:
+def belongings(
+    store: Store, path: str, implied: bool = False, here: Format | None = None, likely: Format | None = None
+) -> Belongings:
     """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely.
 
     - `implied`: whether a group without a document counts as a node of its format.
     - `here`: the format of a node that was removed; what others have made since is looked for where that node was.
+    - `likely`: the format that the node probably has.
     """
-    here = _format(store, path, implied) if here is None else here
+    listed: dict[str, list[str]] = {}
+    if here is None:
+        # Nearly all formats have the keys of a node below this prefix. Far away, it is listed at the same time.
+        usual_prefixes = [path + "/"] if path and is_remote(store) else []
+        wanted: list[Callable[[], Any]] = [partial(_format, store, path, implied, likely)]
+        wanted += [partial(store.list, prefix) for prefix in usual_prefixes]
+        here, *keys_below = each(store, lambda request: request(), wanted)
+        listed = dict(zip(usual_prefixes, map(list, keys_below), strict=True))
+    assert here is not None
     prefixes: Sequence[str] = here.node_prefixes(path)
-    keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
+    keys = list(dict.fromkeys(key for several in prefixes for key in listed.get(several) or store.list(several)))
     removed = read(store, path, keys, prefixes)
+    is_left = bool(removed.forms)
     for form in removed.forms:
         more = [prefix for prefix in form.node_prefixes(path) if not prefix.startswith(tuple(prefixes))]
         prefixes = [*prefixes, *more]
@@ -142,7 +160,7 @@ def belongings(store: Store, path: str, implied: bool = False, here: Format | No
     beside = sorted(key for key in documents_beside if not key.startswith(tuple(prefixes)))
     keys += [key for key, value in zip(beside, get_many(store, beside), strict=True) if value is not None]
     places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None})
-    nodes = {path: None} | dict(zip(places, read_many(store, places), strict=True))
+    nodes = {path: None} | dict(zip(places, _nodes(store, places, keys, forms), strict=True))
     documents, chunks = own_keys(keys, nodes, forms, removed.chunks)
     arrays, behind = {}, {}
     for node_path, meta in nodes.items():
@@ -175,7 +193,23 @@ def belongings(store: Store, path: str, implied: bool = False, here: Format | No
     }
     groups = ((node_path, meta) for node_path, meta in nodes.items() if isinstance(meta, GroupMeta))
     consolidated = [node_path for node_path, meta in groups if meta.consolidated is not None]
-    return Belongings(documents, chunks, foreign, links, arrays, behind, consolidated, tuple(prefixes), alone, removed)
+    is_there = nodes[path] is not None or is_left or ((likely or here).implicit_groups and bool(documents))
+    return Belongings(
+        documents, chunks, foreign, links, arrays, behind, consolidated, tuple(prefixes), alone, removed, is_there
+    )
+
+
+def _nodes(
+    store: Store, places: Sequence[str], keys: Iterable[str], forms: Sequence[Format]
+) -> list[ArrayMeta | GroupMeta | BlizzarrError | None]:
+    """Return what `read_many` does; far away, only the documents among these keys, which are all, are asked for."""
+    if not is_remote(store):
+        return read_many(store, places)
+    wanted = [key for key in keys if node_of(key, forms) is not None]
+    pairs = zip(wanted, get_many(store, wanted), strict=True)
+    known = {key: as_bytes(value) for key, value in pairs if value is not None}
+    results = find_many(store, places, known=known) if known else [None] * len(places)
+    return [result.meta if isinstance(result, StoredNode) else result for result in results]
 
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
@@ -193,9 +227,10 @@ def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None
     return None if None in stored else [key for key in stored if key is not None]
 
 
-def _format(store: Store, path: str, implied: bool) -> Format:
+def _format(store: Store, path: str, implied: bool, likely: Format | None) -> Format:
     """Return the format of the node at a path; the newest format if it cannot be read."""
-    node = find_many(store, [path])[0] or (find_implied(store, path) if implied else None)
+    found = find_many(store, [path]) if likely is None else find_likely(store, [path], likely)
+    node = found[0] or (find_implied(store, path) if implied else None)
     return format_of(node.meta) if isinstance(node, StoredNode) else next(iter(FORMATS.values()))
 
 

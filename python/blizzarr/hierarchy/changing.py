@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.formats import StoredNode, encode, find_many, mark_of, unmarked
+from blizzarr.formats import Format, StoredNode, encode, find_likely, find_many, mark_of, unmarked
 from blizzarr.hierarchy.barrier import directory_behind, from_top, together
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors
@@ -22,11 +22,14 @@ NodesAbove: TypeAlias = list[StoredNode | BlizzarrError | None]
 
 
 @contextmanager
-def changing(store: Store, path: str, above: NodesAbove | None = None) -> Iterator[NodesAbove]:
+def changing(
+    store: Store, path: str, above: NodesAbove | None = None, likely: Format | None = None
+) -> Iterator[NodesAbove]:
     """Change the node at a path within the block, so that no group above it ever lists it as it was.
 
     `above` are the nodes above the path, if they have just been read. The block may put the nodes that it reads after
-    its change into the list that is yielded. In each case, one request less is made for each group.
+    its change into the list that is yielded. In each case, one request less is made for each group. `likely` is the
+    format that the groups probably have.
 
     Consolidated metadata is removed before the change: who dies in between leaves none. Consolidation that began before
     the block finds its mark gone, and begins again; in local directories none begins within the block. Elsewhere one
@@ -38,11 +41,11 @@ def changing(store: Store, path: str, above: NodesAbove | None = None) -> Iterat
     after: NodesAbove = []
     behind = directory_behind(store)
     if behind is None:
-        _withdraw_above(store, path, above)
+        _withdraw_above(store, path, above, likely)
         try:
             yield after
         finally:
-            _withdraw_above(store, path, after)
+            _withdraw_above(store, path, after, likely)
         return
     reaching, node, top = from_top(store, behind, path)
     if not node:
@@ -57,21 +60,24 @@ def changing(store: Store, path: str, above: NodesAbove | None = None) -> Iterat
                 _withdraw_above(reaching, node)
 
 
-def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None) -> None:
+def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None, likely: Format | None = None) -> None:
     if path:
-        withdraw(store, ancestors(path), nodes)
+        withdraw(store, ancestors(path), nodes, likely)
 
 
-def withdraw(store: Store, groups: list[str], nodes: NodesAbove | None = None) -> None:
+def withdraw(store: Store, groups: list[str], nodes: NodesAbove | None = None, likely: Format | None = None) -> None:
     """Remove the consolidated metadata of groups, and the marks by which others would make it.
 
-    `nodes` are the nodes at the paths of these groups, if they have just been read.
+    `nodes` are the nodes at the paths of these groups, if they have just been read; `likely` is their probable format.
 
     Raise `ConflictError` if others made consolidated metadata anew at every attempt.
     """
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.
-        pairs = zip(groups, nodes or find_many(store, groups), strict=True)
+        nodes = nodes or (
+            find_many(store, groups) if likely is None else find_likely(store, groups, likely, others=False)
+        )
+        pairs = zip(groups, nodes, strict=True)
         nodes = None
         left = [(group, one) for group, one in pairs if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:

@@ -12,7 +12,9 @@ from blizzarr.formats import (
     encode,
     find_again,
     find_implied,
+    find_likely,
     find_many,
+    format_of,
     made_of,
     unmarked,
 )
@@ -79,11 +81,14 @@ def revise(
     if known is None and opened is not None and not path and is_remote(store):
         known = _versioned(store, path, opened)
         unread = known is not None
+    given = opened if known is None else known.meta
+    likely = None if given is None else format_of(given)
     if known is None and is_remote(store):
         # Far away, the node is read together with the groups above it.
-        here, *above = find_many(store, [path, *ancestors(path)])
+        paths = [path, *ancestors(path)]
+        here, *above = find_many(store, paths) if likely is None else find_likely(store, paths, likely)
         known = here if isinstance(here, StoredNode) else None
-    with changing(store, path, above):
+    with changing(store, path, above, likely):
         for _ in range(_ATTEMPTS):
             node, known = known or find_again(store, path) or find_implied(store, path), None
             if node is None:

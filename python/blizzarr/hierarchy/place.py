@@ -16,13 +16,14 @@ from blizzarr.formats import (
     Format,
     StoredNode,
     chunk_store,
+    documents_among,
     encode,
     find_again,
     find_implied,
     find_likely,
     find_many,
     format_of,
-    has_documents,
+    get_many,
     is_implicit,
     made_of,
     node_of,
@@ -37,7 +38,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Replaced, Store, check_writable
-from blizzarr.stores.conditional import try_discard, with_version
+from blizzarr.stores.conditional import as_bytes, try_discard, with_version
 from blizzarr.stores.requests import each, is_remote
 
 N = TypeVar("N", bound=Node)
@@ -133,7 +134,7 @@ def place_node(
     with changing(store, path, nodes_above) as after:
         for attempt in range(_ATTEMPTS):
             if taken is not None or attempt:
-                remove_node(store, path)
+                remove_node(store, path, likely=form)
                 if isinstance(meta, ArrayMeta):
                     remove_left_over(store, path, meta)
             if before is not None:
@@ -188,10 +189,13 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
     if is_flat and result[0] is not None:
         return [*result, *nodes_above], None
     listings = look() if is_flat else result
+    if listings is None or not path:
+        return [*find_many(store, [path], absent=True), *nodes_above], listings
     # The listings show documents of all formats but the draft, of which no group is above then.
-    vacant = listings is not None and not has_documents(path, [key for keys, _ in listings.values() for key in keys])
-    here = None if vacant else find_many(store, [path], absent=True)[0]
-    return [here, *nodes_above], listings
+    there = documents_among(path, [key for keys, _ in listings.values() for key in keys])
+    pairs = zip(there, get_many(store, there), strict=True)
+    known = {key: as_bytes(value) for key, value in pairs if value is not None}
+    return [*(find_many(store, [path], known=known) if known else [None]), *nodes_above], listings
 
 
 def _both(store: Store, one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:

@@ -6,22 +6,33 @@ refused unless `config.keep_foreign_files` is set: a mistyped path must not cost
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-from blizzarr.errors import ConflictError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, PROGRESS, chunk_prefix, chunk_store, find_many, node_of
+from blizzarr.errors import ConflictError, NodeNotFoundError, UnsupportedOperationError
+from blizzarr.formats import (
+    FORMATS,
+    PROGRESS,
+    Format,
+    chunk_prefix,
+    chunk_store,
+    find_likely,
+    find_many,
+    is_vacant,
+    node_of,
+)
 from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings, refuse, refuse_foreign_files
-from blizzarr.hierarchy.changing import changing, withdraw
+from blizzarr.hierarchy.changing import NodesAbove, changing, withdraw
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
-from blizzarr.model.names import join
+from blizzarr.model.names import ancestors, join
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import delete_many, each, is_remote
 from blizzarr.stores.wrapper import unwrapped
 
 _ROUNDS = 10
@@ -29,7 +40,9 @@ LOCKED = 100
 """The most documents that are locked at once while everything that belongs to them is removed in one step."""
 
 
-def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
+def remove_node(
+    store: Store, path: str, *, implied: bool = False, required: str | None = None, likely: Format | None = None
+) -> None:
     """Remove the node at a path and everything below it.
 
     Documents are removed before chunks, and inner nodes before outer ones: whenever this is interrupted, each array is
@@ -42,9 +55,16 @@ def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
 
     - `implied`: whether a group without a document counts. It must not where somebody replaces what may be there: a
       mistyped path to a folder of hierarchies must not cost them.
+    - `required`: the name of a member that must be there, or the rest of it; otherwise raise `NodeNotFoundError`.
+    - `likely`: the format that the node and the groups above it probably have.
     """
     check_writable(store, path + "/" if path else "")
-    things = belongings(store, path, implied)
+    look: Callable[[], Any] = partial(belongings, store, path, implied, likely=likely)
+    requests = [look] if likely is None or not is_remote(store) else [look, _looking_above(store, path, likely)]
+    things, *read = each(store, lambda request: request(), requests)
+    above: NodesAbove | None = read[0] if read else None
+    if required is not None and not things.there:
+        raise NodeNotFoundError(f"there is no member {required!r} to remove", array=f"/{path}", store=str(store))
     if not things.documents and not things.chunks:
         return
     refuse_foreign_files(store, path, things.foreign)
@@ -60,10 +80,10 @@ def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
         refuse(
             store, path, "chunks below an array", "arrays or groups", [f"/{node_path}" for node_path in below], advice
         )
-    _remove_what_is_there(store, path, things)
+    _remove_what_is_there(store, path, things, above)
     for _ in range(_ROUNDS):
         if path in things.arrays or path in things.behind:
-            _refuse_successor(store, path)
+            _refuse_successor(store, path, things.removed.forms[0])
             return
         # Members that others made after the listing.
         things = belongings(store, path, here=things.removed.forms[0])
@@ -72,12 +92,16 @@ def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
         _remove_what_is_there(store, path, things)
 
 
-def _refuse_successor(store: Store, path: str) -> None:
+def _refuse_successor(store: Store, path: str, form: Format) -> None:
     """Raise `ConflictError` if another writer has created a node here before the last chunk was gone.
 
     Chunks of the new node may have been taken for those of the old one.
     """
-    if not getattr(store, "deletes_at_once", False) and find_many(store, [path], absent=True)[0] is not None:
+    # Far away, one listing shows that there is nothing, but in the draft.
+    is_listed = is_remote(store) and path and form.entry_key is None
+    if getattr(store, "deletes_at_once", False) or (is_listed and is_vacant(store, path)):
+        return
+    if find_many(store, [path], absent=True)[0] is not None:
         raise ConflictError(
             "another writer created it anew while it was removed, and may have lost chunks by that: look at them",
             array=f"/{path}",
@@ -85,7 +109,7 @@ def _refuse_successor(store: Store, path: str) -> None:
         )
 
 
-def _remove_what_is_there(store: Store, path: str, things: Belongings) -> None:
+def _remove_what_is_there(store: Store, path: str, things: Belongings, above: NodesAbove | None = None) -> None:
     documents, chunks = ([key for key in keys if not key.startswith(things.links)] for keys in things[:2])
     chunks = [key for key in chunks if key.rpartition("/")[2] != REMOVAL]
     if not getattr(store, "supports_delete", True):
@@ -95,11 +119,18 @@ def _remove_what_is_there(store: Store, path: str, things: Belongings) -> None:
             store=str(store),
             direction="delete",
         )
-    with changing(store, path):
-        _remove(store, path, things, documents, chunks)
+    form = things.removed.forms[0]
+    with changing(store, path, above, form) as after:
+        after += _remove(store, path, things, documents, chunks)
 
 
-def _remove(store: Store, path: str, things: Belongings, documents: list[str], chunks: list[str]) -> None:
+def _looking_above(store: Store, path: str, form: Format) -> Callable[[], NodesAbove]:
+    """Return the call that reads the groups above a path whose consolidated metadata may list a node of this format."""
+    return partial(find_likely, store, ancestors(path), form, others=False)
+
+
+def _remove(store: Store, path: str, things: Belongings, documents: list[str], chunks: list[str]) -> NodesAbove:
+    """Remove the documents and chunks; return the nodes above as they are afterwards, if the store is far away."""
     for link in things.links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     delete_prefix = getattr(store, "delete_prefix", None)
@@ -122,15 +153,27 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
     steps = sorted((key for key in documents if key not in together), key=_step)
     for _, several in groupby(steps, _step):
         each(store, delete, several)
-    if written and store.get(removal_key(path)) is None:
+    in_bulk = delete_prefix is not None and things.alone and (not recorded or _in_bulk(store))
+    prefixes = sorted(things.prefixes, key=removal_key(path).startswith)  # the record last
+    wanted: list[Callable[[], Any]] = [partial(store.get, removal_key(path)) if written else bool]
+    wanted.append(_looking_above(store, path, things.removed.forms[0]) if is_remote(store) else list)
+    is_listed = in_bulk and getattr(store, "object_client", None) is not None
+    if is_listed:
+        wanted += [partial(store.list, prefix) for prefix in prefixes]
+    left, above, *below = each(store, lambda request: request(), wanted)
+    if left is None:
         # Who creates a node here goes on by the record, and removes it: what there is now belongs to that node.
-        return
+        return above
     for array_path, array in things.behind.items():
         if not chunk_prefix(array_path, array).startswith(things.links):
             remove_chunks(store, array_path, array)
-    if delete_prefix is not None and things.alone and (not recorded or _in_bulk(store)):
+    if is_listed:
+        # Chunks that were stored after the first listing are among them; documents are those of nodes made since.
+        others = (key for keys in below for key in keys if node_of(key, FORMATS.values()) is None)
+        delete_many(store, [key for key in others if key != removal_key(path)])
+    elif in_bulk and delete_prefix is not None:
         with nobody_writing(store, together):
-            for prefix in sorted(things.prefixes, key=removal_key(path).startswith):  # the record last
+            for prefix in prefixes:
                 delete_prefix(prefix)
     else:
         each(store, store.delete, chunks)
@@ -143,6 +186,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
     records |= {key for key in copies if not key.startswith(things.prefixes)}
     for key in records | ({removal_key(path)} if recorded else set()):
         store.delete(key)
+    return above
 
 
 def _step(key: str) -> tuple[int, str]:

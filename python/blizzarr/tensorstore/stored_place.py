@@ -121,7 +121,7 @@ class StoredPlace(NamedTuple):
     def create(self, mode: OpenMode, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
         """Store the documents; return False if there is an array already, which the mode may tell to remove first."""
         if mode.delete_existing:
-            remove_node(self.store, self.path)
+            remove_node(self.store, self.path, likely=self.forms[0])
             # An earlier array may have left something.
             remove_left_over(self.store, self.path, meta)
         if self.forms[0].entry_key is not None:
@@ -130,7 +130,8 @@ class StoredPlace(NamedTuple):
             place_node(self.store, self.path, meta)
             return True
         *others, last = documents
-        if self.store.get(last) is not None:
+        # A single document is stored only if there is none.
+        if others and self.store.get(last) is not None:
             return False
         put(self.store, {}, {key: documents[key] for key in others})
         done = put(self.store, {}, {last: documents[last]})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
 from typing import Any
@@ -17,45 +16,19 @@ from blizzarr import zarr
 from blizzarr.errors import (
     ConflictError,
     MetadataError,
-    NodeExistsError,
     NodeNotFoundError,
     NodeTypeError,
     UnsupportedOperationError,
 )
 from blizzarr.stores import MappingStore
+from support.far_away import Far, requested
 from support.faulty_server import FaultyServer, faulty_server
-
-
-class Far(MappingStore):
-    """A store whose requests take long, and are counted; so are the times that requests are waited for."""
-
-    remote = True
-
-    def __init__(self) -> None:
-        super().__init__({})
-        self.read: Counter[str] = Counter()
-        self.batches: list[list[str]] = []
-
-    def get_many(self, keys: list[str]) -> list[Any]:
-        self.batches.append(keys)
-        self.read.update(keys)
-        return [super(Far, self).get(key) for key in keys]
-
-    def get(self, key: str) -> Any:
-        return self.get_many([key])[0]
 
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
     with faulty_server() as running:
         yield running
-
-
-def requested(server: FaultyServer) -> list[tuple[str, str]]:
-    """The requests since the last call: methods, and keys."""
-    made = [(method, path.partition("?")[0].removeprefix("/bucket/a/")) for method, path in server.requests]
-    server.requests.clear()
-    return made
 
 
 @pytest.mark.parametrize(("zarr_format", "document"), [(2, ".zgroup"), (3, "zarr.json")])
@@ -266,7 +239,7 @@ def test_a_removal_lists_three_times_and_asks_for_nothing_that_is_not_listed(ser
     del group["b"]
     made = requested(server)
     assert Counter(request for request in made if request[0] == "GET") == {
-        ("GET", "b/zarr.json"): 3,
+        ("GET", "b/zarr.json"): 2,
         ("GET", "b/x/zarr.json"): 1,
         ("GET", "b/y/zarr.json"): 1,
         ("GET", "b/z/zarr.json"): 1,
@@ -407,80 +380,3 @@ def test_an_array_is_opened_in_one_round_of_three_requests(zarr_format: Any) -> 
     store.batches.clear()
     assert blizzarr.open(store, mode="r").attrs == {"x": 1}
     assert store.batches == [["zarr.json", ".zarray", ".zattrs"]]
-
-
-@pytest.mark.parametrize(("zarr_format", "documents"), [(2, 5), (3, 1)])
-def test_a_new_node_takes_three_rounds_of_requests(server: FaultyServer, zarr_format: Any, documents: int) -> None:
-    """One listing shows that nothing is there in any format, and the group above is read with it, and afterwards."""
-    group = blizzarr.create_group(server.store(), zarr_format=zarr_format)
-    slashes: Any = {"chunk_key_encoding": ("v2", "/")} if zarr_format == 2 else {}
-    for create in (partial(group.create_group, "x"), partial(group.create_array, "y", shape=4, dtype="u1", **slashes)):
-        requested(server)
-        create()
-        methods = [method if key != "/bucket" else "LIST" for method, key in requested(server)]
-        put = methods.index("PUT")
-        assert sorted(methods[:put]) == [*["GET"] * documents, "LIST"]
-        assert methods[put:] == ["PUT", *["GET"] * documents]
-
-
-@pytest.mark.parametrize("other", ["v1", "v2", "n5", "v3"])
-@pytest.mark.parametrize("zarr_format", ["v2", "n5", "v3"])
-def test_a_new_node_far_away_hides_nothing_of_another_format(zarr_format: Any, other: Any) -> None:
-    store = Far()
-    group = blizzarr.create_group(store, zarr_format=zarr_format)
-    blizzarr.create_array(made := Far(), name="x", data=np.arange(4), zarr_format=other)
-    for key in made.list("x/"):
-        store.set(key, made.get(key))
-    before = dict(store.mapping)
-    with pytest.raises(NodeExistsError, match="something is here already"):
-        group.create_group("x")
-    with pytest.raises(NodeExistsError, match="something is here already"):
-        group.create_array("x", shape=4, dtype="u1")
-    with pytest.raises(NodeTypeError, match="found an array"):
-        group.create_group("x/y")
-    for require in (group.require_group, partial(group.require_array, shape=5)):
-        with pytest.raises((NodeTypeError, TypeError), match="found"):
-            require("x")
-    assert ("x" in group, group["x"][:].tolist()) == (True, [0, 1, 2, 3])
-    assert store.mapping == before
-
-
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_of_two_who_look_before_they_create_one_gets_an_error(zarr_format: Any) -> None:
-    """Neither sees the other's node in the listing."""
-    blizzarr.create_group(values := {}, zarr_format=zarr_format)
-    together = Barrier(2)
-
-    class Late(Far):
-        def list_dir(self, prefix: str = "") -> Any:
-            listing = super().list_dir(prefix)
-            together.wait(10)
-            return listing
-
-    def create(number: int) -> str:
-        store = Late()
-        store.mapping = values
-        try:
-            blizzarr.Group(store, "", blizzarr.open_group(values).metadata).create_array("x", shape=number, dtype="u1")
-        except NodeExistsError as error:
-            return error.line
-        return ""
-
-    with ThreadPoolExecutor(2) as pool:
-        made = sorted(pool.map(create, (3, 4)))
-    assert made[0] == ""
-    assert "another writer made it" in made[1]
-
-
-def test_a_member_that_is_missing_takes_two_rounds_of_requests(server: FaultyServer) -> None:
-    group = blizzarr.create_group(server.store())
-    requested(server)
-    assert "x" not in group
-    assert requested(server) == [("GET", "x/zarr.json"), ("GET", "/bucket")]
-    assert group.get("x") is None
-    assert Counter(requested(server)) == {
-        ("GET", "x/zarr.json"): 1,
-        ("GET", "x/.zarray"): 1,
-        ("GET", "x/.zattrs"): 1,
-        ("GET", "/bucket"): 1,
-    }

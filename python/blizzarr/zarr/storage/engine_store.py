@@ -12,6 +12,7 @@ from blizzarr.stores import Store as EngineStoreLike
 from blizzarr.stores import StoreWrapper
 from blizzarr.stores import read_only as only_readable
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.requests import delete_many
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
@@ -116,7 +117,11 @@ class EngineStore(Store):
     async def delete_dir(self, prefix: str) -> None:
         self._check_writable()
         prefix = prefix.strip("/")
-        for key in await self._call(lambda: builtins.list(self.engine.list(prefix))):
+        keys = await self._call(lambda: builtins.list(self.engine.list(prefix)))
+        if self.engine_store is not None:
+            await self._call(delete_many, self.engine, keys, run=in_thread_to_the_end)
+            return
+        for key in keys:
             await self.delete(key)
 
     async def list(self) -> AsyncIterator[str]:
