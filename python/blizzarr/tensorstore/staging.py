@@ -17,10 +17,11 @@ from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.errors import BlizzarrError, ConstraintError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, format_of, forms_again, lock_key
-from blizzarr.futures import do_all, nothing_left, submit
+from blizzarr.futures import POOL, do_all, nothing_left, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store, StoreWrapper
+from blizzarr.stores.requests import is_remote
 from blizzarr.tensorstore.picking import product_of
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
@@ -233,6 +234,11 @@ class Staged:
         for position in positions:
             self.buffer.chunks[position].data = None
 
+    def _move_far(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
+        """Do the same in a thread of the pool, where others may work while this one waits for requests."""
+        with POOL.far_away():
+            self._move(binding, positions)
+
     def locked(self) -> tuple[Store, str] | None:
         """Return the store, and the document by which writers exclude each other."""
         return None if not self.buffer.chunks else (self._store, lock_key(self._path, self._meta))
@@ -249,9 +255,10 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(store)
+        move = partial(self._move_far, binding) if is_remote(store) else partial(self._move, binding)
         with nothing_left() as futures:
             for positions in names.values():
-                submit(partial(self._move, binding, positions), futures)
+                submit(partial(move, positions), futures)
             for name, future in zip(names, futures, strict=True):
                 failure = future.exception()
                 if failure is None:

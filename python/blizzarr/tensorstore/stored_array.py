@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from math import prod
 from operator import floordiv, mod
 from typing import Any, Final, Self, TypeAlias
@@ -23,13 +23,15 @@ from blizzarr.array.facts import binding_of
 from blizzarr.array.reshape import reshape
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
-from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, find_one, format_of
+from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, find_likely, find_one, format_of
+from blizzarr.hierarchy.changing import NodesAbove
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import ArrayMap, Form
 from blizzarr.indexing.interval import Bounds, affine_range
 from blizzarr.indexing.selection import Axes
 from blizzarr.json_values import braces, dump
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import ancestors
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
@@ -38,6 +40,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
+from blizzarr.stores.requests import each, is_remote
 from blizzarr.tensorstore.picking import Pieces
 from blizzarr.tensorstore.stored_place import KnownMetadata, do_later, shown
 from blizzarr.transactions import Transaction
@@ -134,15 +137,22 @@ class StoredArray(Array):
 
     # Its document
 
-    def look(self) -> tuple[ArrayMeta, StoredNode]:
+    def look(self, above: NodesAbove | None = None) -> tuple[ArrayMeta, StoredNode]:
         """Return the stored metadata and documents.
+
+        In a store that is far away, the nodes above are read at the same time, and put into `above`, if it is given.
 
         Raise `ConstraintError` when the array is gone, or another is in its place: its chunks would mean something
         else.
         """
         # The array that was opened, although the spec might choose another one of the document by now.
         form = format_of(self._metadata)
-        result = find_one(self._store, self._path, [form])
+        calls: list[Callable[[], Any]] = [partial(find_one, self._store, self._path, [form])]
+        if above is not None and is_remote(self._store):
+            calls.append(partial(find_likely, self._store, ancestors(self._path), form, others=False))
+        result, *read = each(self._store, lambda call: call(), calls)
+        if above is not None:
+            above += (node for nodes in read for node in nodes)
         if result is None or not isinstance(result.meta, ArrayMeta):
             key = shown(self._store, form.node_keys(self._path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
@@ -186,7 +196,7 @@ class StoredArray(Array):
             return decide(stored.shape)
 
         meta = reshape(
-            *(self._store, self._path, self._metadata, binding_of(self), lambda _: self.look(), decided),
+            *(self._store, self._path, self._metadata, binding_of(self), self.look, decided),
             adopt=self._adopt,
             metadata_only=metadata_only,
         )

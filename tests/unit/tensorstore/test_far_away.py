@@ -78,3 +78,53 @@ def test_keys_are_listed_with_one_request(server: FaultyServer) -> None:
     server.requests.clear()
     assert keys.list().result() == [b"x/a", b"x/b/c", b"y/d"]
     assert len(server.requests) == 1
+
+
+@pytest.fixture
+def place(server: FaultyServer) -> dict[str, Any]:
+    kvstore = {"driver": "s3", "bucket": "bucket", "endpoint": server.url, "aws_region": "us-east-1", "path": "a/x/"}
+    metadata = {
+        "shape": [8],
+        "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    }
+    return {
+        "driver": "zarr3",
+        "kvstore": {**kvstore, "aws_credentials": {"type": "anonymous"}},
+        "metadata": metadata,
+    }
+
+
+def test_chunks_of_a_transaction_are_stored_at_once(server: FaultyServer, place: dict[str, Any]) -> None:
+    store = ts.open(place, create=True).result()
+    together, waiting = Barrier(4), iter(range(4))
+
+    def wait(method: str, path: str) -> None:
+        if method == "PUT" and "/c/" in path and next(waiting, None) is not None:
+            together.wait(5)
+
+    server.fault = wait
+    with ts.Transaction() as transaction:
+        store.with_transaction(transaction)[...] = np.arange(8, dtype="u1")
+    assert store.read().result().tolist() == [*range(8)]
+
+
+def test_a_resized_array_is_read_together_with_the_groups_above(server: FaultyServer, place: dict[str, Any]) -> None:
+    store = ts.open(place, create=True).result()
+    server.requests.clear()
+    store.resize(exclusive_max=[12]).result()
+    made = [(method, path.partition("?")[0].removeprefix("/bucket/")) for method, path in server.requests]
+    reads = [("GET", "a/x/zarr.json"), ("GET", "a/zarr.json"), ("GET", "zarr.json")]
+    assert sorted(made[:3]) == reads
+    assert [*made[3:5], *sorted(made[5:])] == [("POST", "/bucket"), ("PUT", "a/x/zarr.json"), *reads[1:]]
+
+
+def test_an_array_is_created_with_one_request(server: FaultyServer, place: dict[str, Any]) -> None:
+    """The server refuses to store a document where there is one."""
+    kvstore = {**place["kvstore"], "path": "a/y/"}
+    ts.open(place, create=True).result()  # This asks, too, whether the server heeds conditions.
+    server.requests.clear()
+    ts.open({**place, "kvstore": kvstore}, create=True).result()
+    assert [method for method, _ in server.requests] == ["PUT"]
+    with pytest.raises(ValueError, match="Error writing"):
+        ts.open({**place, "kvstore": kvstore}, create=True).result()
