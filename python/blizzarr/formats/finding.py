@@ -107,7 +107,7 @@ def find_many(
         searched
         and open_
         # The entry document of a draft has the key of a document of the root.
-        and not (at_once and "" in paths and values.keys().isdisjoint(V3.document_keys("")))
+        and not ((at_once or known is not None) and "" in paths and values.keys().isdisjoint(V3.document_keys("")))
         # Where the format of a node has no entry document, the nodes around it have none either.
         and not any(isinstance(one, StoredNode) and format_of(one.meta).entry_key is None for one in results)
     ):

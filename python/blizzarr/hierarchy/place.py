@@ -189,10 +189,10 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
     if is_flat and result[0] is not None:
         return [*result, *nodes_above], None
     listings = look() if is_flat else result
-    if listings is None or not path:
-        return [*find_many(store, [path], absent=True), *nodes_above], listings
     # The listings show documents of all formats but the draft, of which no group is above then.
-    there = documents_among(path, [key for keys, _ in listings.values() for key in keys])
+    there = documents_among(path, [key for keys, _ in listings.values() for key in keys]) if listings is not None else []
+    if listings is None or (there and not path):
+        return [*find_many(store, [path], absent=True), *nodes_above], listings
     pairs = zip(there, get_many(store, there), strict=True)
     known = {key: as_bytes(value) for key, value in pairs if value is not None}
     return [*(find_many(store, [path], known=known) if known else [None]), *nodes_above], listings

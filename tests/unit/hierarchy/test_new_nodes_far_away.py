@@ -143,3 +143,17 @@ def test_what_is_replaced_is_asked_for_by_the_names_that_are_listed(server: Faul
     group.create_array("x", shape=5, dtype="u1", overwrite=True)
     asked = {key for method, key in requested(server) if method == "GET"}
     assert asked == {"x/zarr.json", "zarr.json", "/bucket", "x/blizzarr-removal.txt"}
+
+
+def test_a_new_root_takes_a_listing_and_its_document(server: FaultyServer) -> None:
+    blizzarr.create_group(server.store(), zarr_format=3)
+    server.objects.clear()
+    requested(server)
+    blizzarr.create_group(server.store(), zarr_format=3)
+    assert requested(server) == [("GET", "/bucket"), ("PUT", "zarr.json")]
+    # What is there is looked for in all formats; the entry document of a draft has the key of a document of v3.
+    with pytest.raises(NodeExistsError, match="something is here already"):
+        blizzarr.create_group(server.store(), zarr_format=2)
+    blizzarr.create_group(store := Far(), zarr_format="v3_draft")
+    with pytest.raises(NodeExistsError, match="something is here already"):
+        blizzarr.create_group(store, zarr_format=3)

@@ -169,8 +169,8 @@ def test_what_another_thread_has_made_meanwhile_stays(monkeypatch: pytest.Monkey
     store = ours.open(spec, dtype="uint8", shape=[4], create=True).result()
     look, looks = StoredArray.look, [0]
 
-    def slow(stored: StoredArray) -> Any:
-        found = look(stored)
+    def slow(stored: StoredArray, *above: Any) -> Any:
+        found = look(stored, *above)
         looks[0] += 1
         if looks[0] == 1:
             thread = threading.Thread(target=lambda: store.resize(exclusive_max=[9]).result())
