@@ -190,7 +190,9 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
         return [*result, *nodes_above], None
     listings = look() if is_flat else result
     # The listings show documents of all formats but the draft, of which no group is above then.
-    there = documents_among(path, [key for keys, _ in listings.values() for key in keys]) if listings is not None else []
+    there = (
+        documents_among(path, [key for keys, _ in listings.values() for key in keys]) if listings is not None else []
+    )
     if listings is None or (there and not path):
         return [*find_many(store, [path], absent=True), *nodes_above], listings
     pairs = zip(there, get_many(store, there), strict=True)

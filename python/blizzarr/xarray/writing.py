@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
@@ -379,8 +379,17 @@ class _Rehearsed(ZarrGroup):
     def attrs(self) -> Any:
         return self.scratch.attrs
 
+    @cached_property
+    def _members(self) -> dict[str, Any]:
+        return dict(self.group.members())
+
+    def members(self) -> Iterable[tuple[str, Any]]:
+        return self._members.items()
+
     def __getitem__(self, name: str) -> Any:
-        array, store = self.group[name], self.scratch.store
+        # As they were read together; one by one, each would be a request that waits for the one before.
+        array = self._members[name] if name in self._members else self.group[name]
+        store = self.scratch.store
         return node_of(store, array.path, place_node(store, array.path, array.metadata, overwrite=True, copied=True))
 
     def create_array(self, name: str, **options: Any) -> Array:

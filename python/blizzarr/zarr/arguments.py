@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Final, NamedTuple
 
@@ -121,11 +121,14 @@ def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
     return zarr_format
 
 
-def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
-    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`."""
+def choose_format(options: dict[str, Any], usual: Callable[[], int | None]) -> int:
+    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`.
+
+    That of the group is what `usual` returns, which is only called if no format is asked for.
+    """
     number = given_format(options.pop("zarr_format", None), options.pop("zarr_version", None))
-    if number is None:
-        number = config.get("default_zarr_format") if usual is None else usual
+    number = usual() if number is None else number
+    number = config.get("default_zarr_format") if number is None else number
     return int(number) if isinstance(number, int) else number
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -184,7 +185,7 @@ def create_group(
         If something is there.
     """
     resolved, node_path = engine_place(store, path, "w" if overwrite else "a", storage_options)
-    number = choose_format({"zarr_format": zarr_format}, _format_above(resolved, node_path))
+    number = choose_format({"zarr_format": zarr_format}, partial(_format_above, resolved, node_path))
     with creating(resolved):
         return Group(
             blizzarr.create_group(
@@ -241,7 +242,7 @@ def _created(
     options["name"] = name if name is not None else options.pop("path", None)
     overwrite = bool(options.get("overwrite"))
     resolved, node_path = _place(options, store, "w" if overwrite else "a")
-    number = choose_format(options, _format_above(resolved, node_path))
+    number = choose_format(options, partial(_format_above, resolved, node_path))
     made, settings = array_options(options, number, stores_order=stores_order)
     with creating(resolved):
         return Array(blizzarr.create_array(resolved, name=node_path, zarr_format=number, **made), settings)
@@ -364,7 +365,7 @@ def save_group(
     root = open_group(store, mode="w", path=path, zarr_format=zarr_format, storage_options=storage_options)
     for name, data in arrays.items():
         # The default codecs of v2 are others in a method of a group.
-        create_array(root.store_path, name=name, data=engine_data(data))
+        create_array(root.store_path, name=name, data=engine_data(data), zarr_format=root.metadata.zarr_format)
     _flush(store, root)
 
 

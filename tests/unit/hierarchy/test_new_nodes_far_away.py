@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr import zarr
 from blizzarr.errors import ConflictError, NodeExistsError, NodeTypeError
 from support.far_away import Far, requested
 from support.faulty_server import FaultyServer, faulty_server
@@ -157,3 +158,10 @@ def test_a_new_root_takes_a_listing_and_its_document(server: FaultyServer) -> No
     blizzarr.create_group(store := Far(), zarr_format="v3_draft")
     with pytest.raises(NodeExistsError, match="something is here already"):
         blizzarr.create_group(store, zarr_format=3)
+
+
+def test_the_format_of_the_groups_above_is_not_asked_for_where_a_format_is_given() -> None:
+    zarr.save_group(store := Far(), a=np.arange(3), b=np.arange(4))
+    first = next(number for number, batch in enumerate(store.batches) if "b/zarr.json" in batch)
+    # Before that: the last look at what "a" became, and one at the group above "b".
+    assert store.batches[first - 2 : first] == [["a/zarr.json", "a/.zarray", "a/.zattrs"], ["zarr.json"]]

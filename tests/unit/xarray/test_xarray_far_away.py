@@ -15,6 +15,7 @@ import blizzarr
 import blizzarr.xarray
 from blizzarr.errors import CodecError
 from blizzarr.stores import MappingStore
+from support import far_away as requests
 
 
 def forecast() -> xr.Dataset:
@@ -103,3 +104,15 @@ def test_a_damaged_coordinate_is_an_error_where_xarray_reads_it() -> None:
     found = xr.open_dataset(Far(values), engine="blizzarr", create_default_indexes=False)
     with pytest.raises(CodecError, match="/y"):
         found.y.variable.load()
+
+
+def test_arrays_that_are_there_are_looked_at_together_before_something_is_appended() -> None:
+    store = requests.Far()
+    data = xr.Dataset({name: ("time", np.arange(4)) for name in "ab"})
+    store.mapping.update(stored(data, consolidated=False))
+    more = xr.Dataset({name: ("time", np.arange(4, 8)) for name in "ab"})
+    blizzarr.xarray.to_zarr(more, store, append_dim="time", consolidated=False)
+    alone = [batch for batch in store.batches if {key.partition("/")[0] for key in batch} == {"b"}]
+    # When it is opened, when it grows, and twice when its elements are stored; not in the rehearsal.
+    assert sum("b/zarr.json" in batch for batch in alone) == 4
+    assert blizzarr.open_group(store)["b"][:].tolist() == [*range(8)]
