@@ -2,9 +2,9 @@
 
 The documents of the newest format count. Where requests are slow, the document of the newest format is requested
 together with those of an array of the format before it, which may be what is there, and with those of the format
-that the node probably has, like that of its group; only if all are missing, all others are requested, at once. All are
-requested at once for a new node, which is probably missing. A store on this machine is asked for one format after the
-other, as most nodes have the newest.
+that the node probably has, like that of its group; only if all are missing, all others are requested, at once. In place
+of these, a listing is made for a new node and for members of groups, which may be missing. A store on this machine is
+asked for one format after the other, as most nodes have the newest.
 """
 
 from __future__ import annotations

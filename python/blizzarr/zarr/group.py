@@ -378,10 +378,10 @@ class Group(Node):
     def __delitem__(self, name: str) -> None:
         """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""
         inner = normalize_path(name)
-        if inner not in self.engine:
-            return
         try:
             del self.engine[inner]
+        except (blizzarr.errors.NodeNotFoundError, blizzarr.errors.PathError):
+            return
         except blizzarr.errors.NodeExistsError:
             with blizzarr.config.set(keep_foreign_files=True):
                 del self.engine[inner]

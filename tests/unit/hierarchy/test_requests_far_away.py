@@ -184,7 +184,7 @@ def test_attributes_of_a_group_without_a_document_take_no_more_requests(server: 
         group = blizzarr.open_group(server.store(), mode="r+")
     requested(server)
     group.attrs["x"] = 1
-    assert Counter(requested(server))["GET", "zarr.json"] == 4
+    assert Counter(requested(server))["GET", "zarr.json"] == 3
 
 
 def test_changes_of_attributes_apply_to_what_is_stored_by_then(server: FaultyServer) -> None:
