@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
@@ -165,3 +165,35 @@ def test_the_format_of_the_groups_above_is_not_asked_for_where_a_format_is_given
     first = next(number for number, batch in enumerate(store.batches) if "b/zarr.json" in batch)
     # Before that: the last look at what "a" became, and one at the group above "b".
     assert store.batches[first - 2 : first] == [["a/zarr.json", "a/.zarray", "a/.zattrs"], ["zarr.json"]]
+
+
+class Interrupted(Far):
+    """A store in which something happens before the next value is set or deleted."""
+
+    first: Callable[[], Any] | None = None
+
+    def _begin(self) -> None:
+        first, self.first = self.first, None
+        if first is not None:
+            first()
+
+    def set(self, key: str, value: Any) -> None:
+        self._begin()
+        super().set(key, value)
+
+    def delete(self, key: str) -> None:
+        self._begin()
+        super().delete(key)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_made_during_a_change_does_not_stay(zarr_format: Any) -> None:
+    """Somebody consolidates after the groups above were read, and before the change is stored."""
+    group = blizzarr.create_group(store := Interrupted(), zarr_format=zarr_format)
+    group.create_array("a/x", shape=4, dtype="u1")
+    (other := Far()).mapping = store.mapping
+    for change in (partial(group.__delitem__, "a/x"), partial(group.create_group, "a/y")):
+        store.first = partial(blizzarr.consolidate_metadata, other)
+        change()
+        assert store.first is None
+        assert blizzarr.open_group(other).metadata.consolidated is None
