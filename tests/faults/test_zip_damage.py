@@ -11,6 +11,7 @@ import socket
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -436,3 +437,25 @@ def test_row_122_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
         with pytest.raises(ArchiveError):
             blizzarr.open(path, mode=mode)
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("options", [{"shards": 6}, {"compressors": None}, {"shards": 6, "compressors": None}])
+def test_row_122_a_copy_that_skips_damage_lists_what_only_the_zip_file_knows(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Inner chunks and parts of chunks are read by themselves: the checksum of the entry says nothing of them."""
+    whole, damaged = tmp_path / "whole.zip", tmp_path / "damaged.zip"
+    with ZipStore(whole, "w") as store:
+        blizzarr.create_array(store, data=DATA, chunks=3, **options)
+        value = bytes(store.get("c/0") or b"")
+    raw = bytearray(whole.read_bytes())
+    raw[raw.index(value) + 1] ^= 1
+    damaged.write_bytes(raw)
+    for chunks in (3, 2):
+        lost: list[BlizzarrError] = []
+        blizzarr.copy(damaged, tmp_path / f"{chunks}.zarr", skip_damaged=lost.append, chunks=chunks)
+        assert {error.key for error in lost} == {"c/0"}
+        lost.clear()
+        blizzarr.copy(whole, tmp_path / f"whole{chunks}.zarr", skip_damaged=lost.append, chunks=chunks)
+        assert lost == []
+        assert (blizzarr.open_array(tmp_path / f"whole{chunks}.zarr")[...] == DATA).all()

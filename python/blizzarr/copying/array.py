@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.copying.elements import Lost, cells_for, copy_elements, larger_element, regions_for
+from blizzarr.copying.elements import Lost, cells_for, copy_elements, larger_element, regions_for, report_unverified
 from blizzarr.copying.progress import ORIGIN, Record, fingerprint
 from blizzarr.copying.regions import Cell, Regions
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
@@ -158,6 +158,8 @@ class ArrayCopy:
 
             once = None if lost is None else _once(lost)
             copy_elements(self.source, target, regions, cells, done, copied, once, workers)
+            if once is not None and isinstance(self.source, Array):
+                report_unverified(self.source, once)
             if cells is not None:
                 advance(self.source.nbytes - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()

@@ -12,13 +12,17 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.facts import binding_of
+from blizzarr.array.stored import stored_chunks
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
 from blizzarr.distributing import Workers, spread
-from blizzarr.errors import BlizzarrError, ChunkError
+from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
+from blizzarr.formats import chunk_store
 from blizzarr.model import ArrayMeta
+from blizzarr.stores import ZipStore
 from blizzarr.stores.regular import is_damage
+from blizzarr.stores.wrapper import unwrapped
 
 Lost: TypeAlias = Callable[[BlizzarrError], object]
 """Called with the error of each chunk that cannot be decoded."""
@@ -148,3 +152,21 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
         halves = slice(part.start, middle), slice(middle, part.stop)
         parts = [_intact(source, (*region[:axis], half, *region[axis + 1 :]), damaged, lost) for half in halves]
         return np.concatenate(parts, axis)
+
+
+def report_unverified(source: Array, lost: Lost) -> None:
+    """Call `lost` for each chunk in a zip file that is damaged although all parts of it could be decoded.
+
+    Of an entry without compression the parts are read that are needed, like inner chunks, so that its checksum says
+    nothing of them. Each entry is read once more here, as a whole.
+    """
+    if not isinstance(unwrapped(source.store), ZipStore):
+        return
+    store = chunk_store(source.store, source.path, source.metadata)
+    for key, _ in stored_chunks(source.store, source.path, source.metadata):
+        try:
+            store.get(key)
+        except ArchiveError as error:
+            reason = (error.reason or "").partition(";")[0]
+            error.reason = f"{reason}; what could be decoded of it has been copied, and may be wrong"
+            lost(error)
