@@ -85,6 +85,15 @@ def test_names_that_are_no_keys_are_foreign(tmp_path: Path) -> None:
     assert list(store.list()) == ["zarr.json"]
 
 
+@pytest.mark.parametrize("name", ["file", "file/x", "x/c/0", "a" * 300], ids=["file", "below", "chunk", "long"])
+def test_what_can_be_no_member_is_none(tmp_path: Path, name: str) -> None:
+    group = blizzarr.create_group(tmp_path)
+    group["x"] = np.arange(3)
+    (tmp_path / "file").touch()
+    with pytest.raises(KeyError, match="no member"):
+        del group[name]
+
+
 def test_only_ours_goes_in_one_step() -> None:
     """Without foreign keys the whole prefix is removed, and its neighbour stays."""
     values = tree("a") | {"ab/zarr.json": b""}
