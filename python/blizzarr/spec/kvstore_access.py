@@ -267,7 +267,8 @@ class Access:
         # Only directories that begin with the last name of the path are listed.
         directory = wanted.rpartition("/")[0]
         if not wanted or wanted.endswith("/"):
-            yield from self.store.list(directory)
+            # Of two slashes at the end, the directory has one.
+            yield from (full for full in self.store.list(directory) if full.startswith(wanted))
             return
         listing = self.store.list_dir(directory)
         yield from (full for full in listing.keys if full.startswith(wanted))

@@ -115,6 +115,12 @@ def test_memory(path: str) -> None:
     assert ours == script(ts.KvStore.open(f"memory://{path}").result(), ts.KvStore.KeyRange)
 
 
+def test_nothing_is_below_a_path_with_two_slashes() -> None:
+    kv = KvStore.open("memory://").result()
+    kv["a/x"] = b"1"
+    assert (kv / "a//").list().result() == []
+
+
 @pytest.mark.parametrize("path", ["base/", "base/x"])
 def test_directory(tmp_path: Path, path: str) -> None:
     """In a directory; each finds what the other has left."""
