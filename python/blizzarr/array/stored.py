@@ -14,7 +14,7 @@ from blizzarr.stores.confined import confined_directory, refuse_out
 from blizzarr.stores.keys import is_key
 from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.requests import each
-from blizzarr.stores.wrapper import unwrapped
+from blizzarr.stores.wrapper import StoreHandle, unwrapped
 
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -78,7 +78,7 @@ def _obstructed(name: str, keys: ChunkKeys, rank: int) -> tuple[int, ...] | None
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
     """Return the number of bytes that an array takes up in its store: its documents and its chunks."""
     size = getattr(store, "size", None)
-    list_sizes = getattr(unwrapped(store), "list_sizes", None)
+    list_sizes = getattr(unwrapped(store, StoreHandle), "list_sizes", None)
 
     def listed(prefix: str) -> dict[str, int | None]:
         if list_sizes is not None:

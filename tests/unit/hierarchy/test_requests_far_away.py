@@ -20,7 +20,7 @@ from blizzarr.errors import (
     NodeTypeError,
     UnsupportedOperationError,
 )
-from blizzarr.stores import MappingStore
+from blizzarr.stores import MappingStore, StoreWrapper
 from support.far_away import Far, requested
 from support.faulty_server import FaultyServer, faulty_server
 
@@ -350,6 +350,17 @@ def test_sizes_are_those_of_the_listing(server: FaultyServer) -> None:
     there = [value for key, value in server.objects.items() if key.startswith("/bucket/a/x/")]
     assert (len(there), array.nbytes_stored()) == (11, sum(map(len, there)))
     assert requested(server) == [("GET", "/bucket")]
+
+
+def test_sizes_are_those_of_the_keys_that_a_wrapper_has(server: FaultyServer) -> None:
+    class Hiding(StoreWrapper):
+        def list(self, prefix: str = "") -> list[str]:
+            return [key for key in super().list(prefix) if not key.endswith(".mine")]
+
+    array = blizzarr.create_array(store := server.store(), data=np.arange(4))
+    size = array.nbytes_stored()
+    store.set("c/0.mine", b"of somebody else")
+    assert blizzarr.open_array(Hiding(store)).nbytes_stored() == size
 
 
 def test_coordinates_of_a_picture_are_read_at_once() -> None:
