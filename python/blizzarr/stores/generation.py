@@ -25,7 +25,7 @@ from blizzarr.stores.readonly import check_writable
 from blizzarr.stores.wrapper import unwrapped
 
 UNKNOWN = b""
-"""Return the generation of a value about which nothing is known."""
+"""The generation of a value about which nothing is known."""
 
 NO_VALUE = b"\x02"
 """The generation of a key that has no value."""
