@@ -21,9 +21,9 @@ _NARROW: Final = {"int2": (-2, 1), "uint2": (0, 3), "int4": (-8, 7), "uint4": (0
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return a value as an array of this data type, as NumPy does but for values that NumPy would change.
 
-    Nulls, None and masked elements are missing in ``zarrs.optional``, and nothing else is; among times they are NaT. In
-    complex numbers of two narrow parts a number is its real and its imaginary part. NumPy would set both fields of such
-    records to the same.
+    Nulls, None, masked elements and, among texts, NaN are missing in ``zarrs.optional``, and nothing else is; as times,
+    nulls and masked elements are NaT. In complex numbers of two narrow parts a number is its real and its imaginary
+    part. NumPy would set both fields of such records to the same.
 
     Raise `ValueError` for nulls and masked elements if elements cannot be missing, and for objects among texts that
     stand for missing ones. Raise `TypeError` for groups and mappings, `OverflowError` for integers of Python out of
@@ -40,8 +40,8 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
             value = with_nat(value, count)
         else:
             raise refuse_nulls(count)
-    if dtype.kind in "SU" and (count := _missing_texts(value)):
-        raise refuse_nulls(count)
+    if dtype.kind in "SU" and (missing := _missing_texts(value)).any():
+        raise refuse_nulls(int(missing.sum()))
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
     if dtype.names not in (("real", "imag"), optional.FIELDS):
@@ -63,7 +63,8 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if may_be_pairs and (records := np.asarray(value, dtype)).shape != numbers.shape:
         return records
     if may_be_missing:
-        return optional.of_masked(np.ma.array(numbers, mask=numbers == np.array(None) if kind == "O" else False), dtype)
+        mask = _missing_texts(numbers) if dtype["value"].kind in "SU" else kind == "O" and numbers == np.array(None)
+        return optional.of_masked(np.ma.array(numbers, mask=mask), dtype)
     made = np.zeros(numbers.shape, dtype)
     made["real"] = numbers.real if is_complex else numbers
     if is_complex:
@@ -150,14 +151,16 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     return times.filled(times.dtype.type("NaT")) if isinstance(times, np.ma.MaskedArray) else times
 
 
-def _missing_texts(value: Any) -> int:
-    """Return how many objects are none that NumPy should make texts of: None, NaN and others that are not themselves.
+def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
+    """Return which objects are none that NumPy should make texts of: None, NaN and others that are not themselves.
 
     >>> _missing_texts(["a", None, float("nan"), 1]), _missing_texts(np.array([1, float("nan")]))
-    (2, 0)
+    (array([False,  True,  True, False]), array(False))
     """
     objects = np.asarray(value, None if hasattr(value, "dtype") else object)
-    return sum(map(_is_missing, objects.astype(object, copy=False).flat)) if objects.dtype.kind in "OT" else 0
+    if objects.dtype.kind not in "OT":
+        return np.array(False)
+    return np.asarray(np.frompyfunc(_is_missing, 1, 1)(objects.astype(object, copy=False)), bool)
 
 
 def _is_missing(element: Any) -> bool:
@@ -174,7 +177,11 @@ def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
     if isinstance(value, np.ma.MaskedArray):
         return value
     if _has_na(value):
-        return np.ma.array(value.to_numpy(na_value=0), mask=np.asarray(value.isna()))
+        mask = np.asarray(value.isna())
+        there = np.asarray(value[~mask])
+        made = np.zeros(mask.shape, there.dtype)
+        made[~mask] = there
+        return np.ma.array(made, mask=mask)
     return np.ma.array(np.asarray(value.fill_null(0)), mask=np.asarray(value.is_null()))
 
 

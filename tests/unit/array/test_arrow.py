@@ -212,6 +212,19 @@ def test_nulls_of_pandas_and_masks_of_dask_are_not_lost(module: str) -> None:
     assert optional.masked(made[:]).tolist() == [1, None, 3]
 
 
+@pytest.mark.parametrize("kind", ["str", "string", "timestamp[us][pyarrow]"])
+def test_missing_texts_and_times_of_pandas_are_missing(kind: str) -> None:
+    """They became the text "nan", or pandas refused the zero that stands for a missing element."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    given = pandas.Series(np.array(["2026", "NaT"], "M8[us]") if "time" in kind else ["2026", None]).astype(kind)
+    text = {"name": "fixed_length_utf32", "configuration": {"length_bytes": 16}}
+    time = {"name": "numpy.datetime64", "configuration": {"unit": "Y", "scale_factor": 1}}
+    dtype = {"name": "zarrs.optional", "configuration": time if "time" in kind else text}
+    made = optional.masked(blizzarr.create_array({}, data=given, dtype=dtype)[:])
+    assert made.astype("U8").tolist() == ["2026", None]
+
+
 def test_masked_elements_are_not_lost() -> None:
     """What a mask hides is refused wherever it would be stored, and an array without masked elements is written."""
     masked = np.ma.masked_equal([1, 2, 1], 1)
