@@ -21,7 +21,7 @@ from blizzarr.creation.elements import can_hold
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
-from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, PathError, UnsupportedOperationError
 from blizzarr.formats import format_of, read_member, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
@@ -395,7 +395,13 @@ class Group(GroupMembers):
             If the store fails. Part of the member may have been removed then; removing it again goes on.
         """
         path = join(self._path, member_path(name, self._metadata))
-        remove_node(self._store, path, implied=True, required=name, likely=format_of(self._metadata))
+        try:
+            remove_node(self._store, path, implied=True, required=name, likely=format_of(self._metadata))
+        except PathError as error:
+            # No node can have such a name, as of one that is too long for a file.
+            raise NodeNotFoundError(
+                f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store)
+            ) from error
         self._forget()
 
     def _group(self, path: str, metadata: GroupMeta) -> Group:

@@ -28,5 +28,16 @@ def test_documents_stay_private_or_shared(tmp_path: Path, zarr_format: int, mode
     assert {path.name: path.stat().st_mode & 0o7777 for path in documents} == {path.name: mode for path in documents}
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files to others")
+def test_documents_stay_those_of_their_owner(tmp_path: Path) -> None:
+    array = blizzarr.create_array(str(tmp_path / "a"), data=np.arange(6), chunks=2)
+    document = tmp_path / "a/zarr.json"
+    document.chmod(0o600)
+    os.chown(document, 1234, 2345)
+    array.attrs["note"] = 1
+    status = document.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 2345, 0o600)
+
+
 def _files(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file()]

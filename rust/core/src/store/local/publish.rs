@@ -162,8 +162,8 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         }
     };
     temporary::mark_alive(&file);
-    let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
-    let written = written.and_then(|()| keep_mode(&file, path));
+    let written = keep_mode(&file, path).and_then(|()| write_parts(&mut file, parts));
+    let written = written.and_then(|()| if sync { file.sync_data() } else { Ok(()) });
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
         Existing::Replace | Existing::ReplaceSeen => rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
@@ -190,11 +190,16 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
 pub(super) fn keep_mode(file: &File, path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     if path.file_name().and_then(OsStr::to_str).is_some_and(is_document) {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |metadata: fs::Metadata| metadata.permissions().mode() & 0o777;
-        if let Some(old) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(mode) {
-            if old != mode(file.metadata()?) {
-                file.set_permissions(fs::Permissions::from_mode(old))?;
+        use std::os::unix::fs::{fchown, MetadataExt, PermissionsExt};
+        let mode = |metadata: &fs::Metadata| metadata.permissions().mode() & 0o777;
+        if let Some(old) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) {
+            let new = file.metadata()?;
+            if old.uid() != new.uid() {
+                // Only the superuser may, by whom the owner would else be locked out; for others the file is their own.
+                let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+            }
+            if mode(&old) != mode(&new) {
+                file.set_permissions(fs::Permissions::from_mode(mode(&old)))?;
             }
         }
     }
