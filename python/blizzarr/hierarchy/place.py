@@ -34,6 +34,7 @@ from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.removal import REMOVAL, removal_key
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
+from blizzarr.hierarchy.root_above import refuse_below_array
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
@@ -100,8 +101,9 @@ def place_node(
     Raise `NodeExistsError` if there is something at the path and not `overwrite`: a node, a document that cannot be
     read, or chunks of an array that is gone; or if files of other programs would have to be removed, or a new array
     would hide the members of a group without a document. Raise `NodeTypeError` if there is an array above the path, or
-    a group of another format. Raise `PathError` if the path may not be used, or a new name is reserved. Raise
-    `ReadOnlyError` if the store was opened for reading. Raise `StoreError` if the store fails.
+    above the directory of the store, or a group of another format above the path. Raise `PathError` if the path may not
+    be used, or a new name is reserved. Raise `ReadOnlyError` if the store was opened for reading. Raise `StoreError` if
+    the store fails.
 
     - `store`, `path`: the store, and the path of the node in it.
     - `meta`: the metadata of the node.
@@ -116,6 +118,8 @@ def place_node(
     (here, *nodes_above), listings = _look(store, path, meta)
     for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
+    if (*nodes_above, here)[0] is None:
+        refuse_below_array(store)
     taken = _taken(store, path, meta, here, listings)
     if taken is not None and not overwrite:
         raise NodeExistsError(

@@ -1,9 +1,14 @@
-"""The root of the hierarchy around a path, for nodes without a directory of their own."""
+"""What is above the directory of a store: the root of a hierarchy around it, or an array."""
 
 from __future__ import annotations
 
-from blizzarr.errors import BlizzarrError
+import os
+from contextlib import suppress
+
+from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.formats import FORMATS, find_again, format_of
+from blizzarr.hierarchy.barrier import directory_behind
+from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.os_paths import engine_path
 
@@ -33,3 +38,26 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
                 return None
             return (root, inside) if node is not None and format_of(node.meta).entry_key is not None else None
     return None
+
+
+def refuse_below_array(store: Store) -> None:
+    """Raise `NodeTypeError` if the directory of a store, which has no node at its root, is directly in an array.
+
+    Nobody would find the nodes of the store from above. Directories that do not exist yet do not count.
+    """
+    behind = directory_behind(store)
+    if behind is None or behind.links == "within-root":
+        return  # what is above is outside
+    above = os.path.dirname(str(behind))
+    while not os.access(above, os.F_OK) and above != os.path.dirname(above):
+        above = os.path.dirname(above)
+    if not any(os.access(f"{above}/{key}", os.F_OK) for key in ("zarr.json", ".zarray")):
+        return
+    node = None
+    with suppress(BlizzarrError):
+        node = find_again(LocalStore(above), "")
+    if node is not None and isinstance(node.meta, ArrayMeta):
+        below = os.path.relpath(str(behind), above)
+        raise NodeTypeError(
+            f"expected a group, found an array: nothing can be below it, like {below!r}", array="/", store=above
+        )

@@ -9,7 +9,7 @@ import pytest
 
 import blizzarr
 from blizzarr.cli.failing import as_options
-from blizzarr.errors import MetadataError, StoreError
+from blizzarr.errors import MetadataError, NodeTypeError, StoreError
 
 
 def test_the_home_directory_behind_a_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,3 +55,29 @@ def test_what_a_repair_has_kept_is_no_finding(tmp_path: Path) -> None:
     assert [repair.done for repair in report.repairs] == [True]
     assert [path.read_bytes() for path in (tmp_path / "a.zarr.quarantine").rglob("0/0")] != []
     assert blizzarr.check(tmp_path).kinds() == {"standalone": 1}
+
+
+def test_a_path_into_an_array_is_refused_like_a_name_below_it(tmp_path: Path) -> None:
+    """Such nodes were created, but `tree` did not show them, and copies left them out."""
+    for zarr_format in (2, 3):
+        above = tmp_path / f"v{zarr_format}.zarr"
+        blizzarr.create_array(above / "a", data=[1], zarr_format=zarr_format)
+        for create in (
+            lambda path: blizzarr.create_array(path, data=[1]),
+            lambda path: blizzarr.create_array(path, name="c", data=[1]),
+            lambda path: blizzarr.save(path, [1]),
+            lambda path: blizzarr.save(path, one=[1]),
+            lambda path: blizzarr.copy(np.arange(3), path),
+            lambda path: blizzarr.open_group(path, mode="a"),
+        ):
+            for name in ("b", "b/c"):
+                with pytest.raises(NodeTypeError, match=f"nothing can be below it, like '{name}'"):
+                    create(above / "a" / name)
+        assert not (above / "a" / "b").exists()
+        assert blizzarr.create_array(above / "a", data=[2], overwrite=True)[0] == 2
+
+
+def test_a_path_into_a_group_is_a_member(tmp_path: Path) -> None:
+    group = blizzarr.create_group(tmp_path / "p.zarr")
+    blizzarr.create_array(tmp_path / "p.zarr" / "a", data=[1])
+    assert list(group) == ["a"]
