@@ -30,7 +30,7 @@ $(VENV)/built: $(VENV)/made pyproject.toml $(RUST)
 
 # The same for local files only, for a first look: half as much to compile.
 $(VENV)/tried: $(VENV)/made pyproject.toml $(RUST)
-	@echo "Building the engine for local files: 1 to 4 minutes, the first time."
+	@echo "Building the engine for local files: 1 to 7 minutes, the first time."
 	MATURIN_PEP517_ARGS=--no-default-features $(BIN)/python -m pip install --editable .
 	@touch $@
 
