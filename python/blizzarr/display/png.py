@@ -30,6 +30,9 @@ class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
         # In a terminal, the numbers of the first pixels show nothing.
         return f"<Picture of {self.shape[1]} x {self.shape[0]} pixels>" if self.ndim == 3 else super().__repr__()
 
+    def __str__(self) -> str:
+        return repr(self) if self.ndim == 3 else super().__str__()
+
 
 def encode(pixels: NDArray[np.uint8]) -> bytes:
     """Return the picture as the bytes of a PNG file.

@@ -55,9 +55,10 @@ class ForeignStore(ForeignNames):
     def __init__(self, target: Any, *, read_only: bool = False) -> None:
         kind = type(target).__name__
         if not callable(getattr(target, "get", None)):
-            rest = "; elements go into create_array(store, data=...)" if hasattr(target, "__array__") else ""
+            is_data = hasattr(target, "__array__")
+            rest = "whose elements create_array(path, data=...) stores" if is_data else "which has no get"
             expected = "expected a path, a URL, a mapping, or an object with the methods of a store"
-            raise TypeError(f"{expected}, found {kind}, which has no get{rest}")
+            raise TypeError(f"{expected}, found {kind}, {rest}")
         if callable(getattr(target, "create_array", None)):
             # zarr-python's groups have get, but for members.
             raise TypeError(f"expected a store, found {kind}, which is a group; pass the path or mapping that holds it")

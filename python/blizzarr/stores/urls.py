@@ -304,7 +304,7 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
             try:
                 os.stat(archive)
             except (FileNotFoundError, NotADirectoryError):
-                raise NodeNotFoundError(f"there is no file {archive}") from None
+                raise NodeNotFoundError(f"there is no file {archive}; a new one appears when it is closed") from None
         return ZipStore(archive, "r" if mode == "r" else "a"), inner
     return ZipStore(archive, "w" if mode == "w" and not (inner or path) else "a"), inner
 

@@ -402,7 +402,7 @@ def test_neighbours_that_cannot_be_read_leave_indices() -> None:
 
 def test_a_notebook_shows_the_picture(tmp_path: Path) -> None:
     picture = blizzarr.show(np.eye(4), tmp_path / "x.png")
-    assert repr(picture) == f"<Picture of {picture.shape[1]} x {picture.shape[0]} pixels>"
+    assert str(picture) == repr(picture) == f"<Picture of {picture.shape[1]} x {picture.shape[0]} pixels>"
     assert picture._repr_png_() == (tmp_path / "x.png").read_bytes()
     assert picture[0]._repr_png_() is None
     assert isinstance(picture, np.ndarray)
