@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from blizzarr.array import Array
@@ -31,7 +30,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.stores import Store
-from blizzarr.stores.requests import abandon
 
 if TYPE_CHECKING:
     from blizzarr.group_tree import GroupInfo
@@ -126,28 +124,6 @@ class Group(GroupMembers):
 
     def __reduce__(self) -> tuple[object, ...]:
         return Group, (self._store, self._path, self._metadata)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            abandon(self._store)
-        self.close()
-
-    def close(self) -> None:
-        """Close the store. Only zip files need this: it completes them.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot write the rest.
-        """
-        close = getattr(self._store, "close", None)
-        if close is not None:
-            close()
 
     def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
         """Return the same group with a pool that keeps the chunks read from its arrays; see `blizzarr.Array.cached`.

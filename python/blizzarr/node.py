@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from blizzarr.fork import in_child
 from blizzarr.stores import Store
+from blizzarr.stores.requests import abandon
 
 _LOOKS = 10
 
@@ -52,6 +54,28 @@ class Node:
     def read_only(self) -> bool:
         """True if the node was opened for reading only."""
         return bool(getattr(self._store, "read_only", False))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            abandon(self._store)
+        self.close()
+
+    def close(self) -> None:
+        """Close the store. Only zip files need this: it completes them.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot write the rest.
+        """
+        close = getattr(self._store, "close", None)
+        if close is not None:
+            close()
 
     def _adopt(self, metadata: Any, since: int | None = None) -> bool:
         """Take over metadata that was just read or stored; return whether it was taken over.

@@ -90,7 +90,6 @@ ARRAY: Final[Mapping[str, str]] = {
     "async_array": _SYNCHRONOUS,
     "attributes": "use attrs",
     "chunk_store": "use store",
-    "close": "leave it out: what is written is stored; store.close() completes a zip file",
     "codecs": "use filters, serializer and compressors, or metadata.codecs",
     "compressor": "use compressors",
     "compute": _READ,

@@ -81,3 +81,12 @@ def test_a_path_into_a_group_is_a_member(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path / "p.zarr")
     blizzarr.create_array(tmp_path / "p.zarr" / "a", data=[1])
     assert list(group) == ["a"]
+
+
+def test_an_array_in_a_zip_file_closes_it_like_a_group(tmp_path: Path) -> None:
+    with blizzarr.create_array(tmp_path / "a.zip", data=[1, 2]) as array:
+        array[0] = 3
+    assert blizzarr.load(tmp_path / "a.zip").tolist() == [3, 2]
+    with pytest.raises(KeyError), blizzarr.create_array(tmp_path / "a.zip", data=[1], overwrite=True):
+        raise KeyError
+    assert blizzarr.load(tmp_path / "a.zip").tolist() == [3, 2]
