@@ -76,7 +76,9 @@ KINDS: Final[dict[str, Kind]] = {
         _WARNING, "what could not be checked", "do what the text says, or check it with a release that supports it"
     ),
     "unreachable": Kind(
-        _WARNING, "nodes that no group leads to", "create the group, or move the node; blizzarr.upgrade can, too"
+        _WARNING,
+        "nodes that no group leads to",
+        "create the group with blizzarr.create_group, or move what is below it",
     ),
     "outside": Kind(
         _WARNING,
@@ -133,7 +135,7 @@ class Finding:
     """The position in the chunk grid, followed by the position within the shard for an inner chunk."""
     codec: str | None = None
     repairable: bool = False
-    """True if ``repair=True`` acts on it."""
+    """True if ``repair=True`` can help, unless nothing is left to be saved."""
     inner: tuple[int, ...] = ()
     """The end of `chunk`: the position of the inner chunk within its shard; empty if it is not about an inner chunk."""
 
@@ -145,7 +147,9 @@ class Finding:
     @property
     def advice(self) -> str:
         """Advice for the user."""
-        return KINDS[self.kind].advice
+        # Of a group that is missing, there is no key; a node in an array has one.
+        inside_array = self.kind == "unreachable" and self.key is not None
+        return "move the node, as an array can have none in it" if inside_array else KINDS[self.kind].advice
 
     @property
     def order(self) -> tuple[Any, ...]:

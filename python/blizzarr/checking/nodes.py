@@ -195,11 +195,11 @@ def _check_above(nodes: Nodes, start: str, findings: list[Finding]) -> None:
             if above in needed and above not in nodes.metas and above not in nodes.unreadable:
                 missing.setdefault(above, []).append(path)
     for above, paths in missing.items():
-        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        below = f"/{paths[0]} " + (f"and {len(paths) - 1:,} more are" if len(paths) > 1 else "is")
         # Arrays in a plain directory are fine; below a group, listing the group does not show them.
         known = nodes.metas.keys() | nodes.unreadable
         kind = "unreachable" if known.intersection(_between(start, ancestors(above))) else "standalone"
-        findings.append(Finding(kind, f"/{above}", f"no document makes it a group, above /{paths[0]}{more}"))
+        findings.append(Finding(kind, f"/{above}", f"/{above} is no group: it has no document, but {below} below it"))
 
 
 def _between(start: str, above: Iterable[str]) -> list[str]:

@@ -69,7 +69,7 @@ def _shards(store: Store, report: Report, inventory: Inventory, how: Repairs) ->
     """Repair each damaged object once, however many findings it has."""
     damaged: dict[tuple[str, str], Finding] = {}
     for finding in report.of_kind(*_CHUNKS):
-        if (finding.repairable or how.quarantine_damaged) and finding.key is not None and finding.chunk is not None:
+        if finding.key is not None and finding.chunk is not None:
             damaged.setdefault((finding.path, finding.key), finding)
     arrays = inventory.nodes.arrays()
     for (path, key), finding in damaged.items():
@@ -90,8 +90,8 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
     message = {
         "rebuilt": f"rebuilt from {count_text(count, 'intact inner chunk')}, "
         f"{count_text(len(lost), 'inner chunk')} lost",
-        "removed": "moved away, as nothing of it can be saved; it reads as fill value",
-        "hopeless": "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away",
+        "removed": "nothing of it can be saved; it reads as fill value",
+        "hopeless": "nothing of it can be saved for certain, so it stays; quarantine_damaged=True moves it away",
         "intact": "nothing is wrong with it by now",
         "gone": "it is not there any more",
     }[outcome]

@@ -39,6 +39,13 @@ class Repair:
     chunk: tuple[int, ...] | None = None
     """The position of the chunk or shard in the chunk grid, with which each of `lost` begins."""
 
+    def outcome(self, *, dry_run: bool = False) -> str:
+        """Return what was done, or with `dry_run` what would be: "repaired", "moved away" or "not repaired"."""
+        if not self.done:
+            return "not repaired"
+        whole = self.chunk is not None and self.lost == (self.chunk,)
+        return ("would be " if dry_run else "") + ("moved away" if whole else "repaired")
+
     def __str__(self) -> str:
         return printable(f"{self.path if self.key is None else self.key}: {self.message}")
 
@@ -163,8 +170,7 @@ class Report:
             lines.append(f"and {len(self.findings) - SHOWN:,} more")
         if self.left_out:
             lines.append(f"and {self.left_out:,} more inner chunks of these shards")
-        done = "would be repaired" if self.dry_run else "repaired"
-        lines += [f"{done if repair.done else 'not repaired'}: {repair}" for repair in self.repairs]
+        lines += [f"{repair.outcome(dry_run=self.dry_run)}: {repair}" for repair in self.repairs]
         lines += [] if self.manifest is None else [str(self.manifest)]
         return "\n".join([*lines, self.summary()])
 

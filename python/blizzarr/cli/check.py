@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
-from blizzarr.cli.failing import failing
+from blizzarr.cli.failing import as_options, failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter
@@ -110,7 +110,7 @@ def run(
     else:
         from blizzarr.display.reports import report_lines
 
-        print_lines(report_lines(report, limit))
+        print_lines(report_lines(report, limit, as_options))
     damaged = report.count(Severity.ERROR) and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):
         raise typer.Exit(DAMAGED)

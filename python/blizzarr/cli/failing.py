@@ -52,8 +52,11 @@ def as_options(text: str) -> str:
     # No command but those for groups expects one.
     text = text.removesuffix("; use open_array")
     text = re.sub(r"\bzarr_format='(\w+)'", r"--format \1", text)
+    text = text.replace("blizzarr.create_group", "blizzarr create")
     text = re.sub(r"\bblizzarr\.(upgrade|check|copy|consolidate)\b", r"blizzarr \1", text)
     text = re.sub(r"\bquarantine=, or --quarantine|\bquarantine=(?= )", "--quarantine", text)
     return re.sub(
-        r"\b(overwrite|resume|skip_damaged|repair)=True", lambda found: f"--{found[1].replace('_', '-')}", text
+        r"\b(overwrite|resume|skip_damaged|repair|quarantine_damaged)=True",
+        lambda found: f"--{found[1].replace('_', '-')}",
+        text,
     )

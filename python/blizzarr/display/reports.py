@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +24,7 @@ NODES: Final = 50
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-def findings_tree(report: Report, limit: int) -> Tree:
+def findings_tree(report: Report, limit: int, words: Callable[[str], str] = str) -> Tree:
     """Return all nodes with findings; at most `limit` findings of each kind are shown, and the others are counted."""
     from rich.text import Text
     from rich.tree import Tree
@@ -42,7 +44,7 @@ def findings_tree(report: Report, limit: int) -> Tree:
             if len(several) > limit:
                 leaf.add(Text(f"and {len(several) - limit:,} more", style="dim"))
             if about.severity is not Severity.NOTE:
-                leaf.add(Text(f"to do: {about.advice}", style="italic"))
+                leaf.add(Text(f"to do: {words(several[0].advice)}", style="italic"))
     if len(nodes) > NODES:
         left = sum(len(several) for kinds in list(nodes.values())[NODES:] for several in kinds.values())
         tree.add(Text(f"and {len(nodes) - NODES:,} more nodes with {left:,} findings", style="dim"))
@@ -58,16 +60,19 @@ def _line(finding: Finding) -> Text:
     return Text.assemble((printable(where), "bold"), "  " if where else "", printable(finding.message))
 
 
-def repairs_tree(report: Report, limit: int) -> Tree:
+def repairs_tree(report: Report, limit: int, words: Callable[[str], str] = str) -> Tree:
     """Return the outcome of a repair, or the outcome that it would have."""
     from rich.text import Text
     from rich.tree import Tree
 
-    done = "would be repaired" if report.dry_run else "repaired"
-    tree = Tree(Text(f"{done}: {sum(repair.done for repair in report.repairs):,}", style="bold"), guide_style="dim")
+    outcomes = Counter(repair.outcome(dry_run=report.dry_run) for repair in report.repairs if repair.done)
+    counts = outcomes or {"would be repaired" if report.dry_run else "repaired": 0}
+    head = ", ".join(f"{outcome}: {count:,}" for outcome, count in counts.items())
+    tree = Tree(Text(head, style="bold"), guide_style="dim")
     for repair in report.repairs[:NODES]:
         style = "green" if repair.done and not repair.lost else "yellow" if repair.done else "red"
-        text = Text.assemble((done if repair.done else "not repaired", style), "  ", printable(str(repair)))
+        outcome = repair.outcome(dry_run=report.dry_run)
+        text = Text.assemble((outcome, style), "  ", words(printable(str(repair))))
         leaf = tree.add(text)
         if repair.kept is not None:
             leaf.add(Text(f"kept: {printable(repair.kept)}", style="italic"))
@@ -103,10 +108,10 @@ def summary_text(report: Report) -> RenderableType:
     return Text.assemble((report.verdict(), style), f"  ({how}{looked}, {took})")
 
 
-def report_lines(report: Report, limit: int) -> list[RenderableType]:
-    """Return the report for people."""
-    lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
-    lines += [repairs_tree(report, limit)] if report.repairs else []
+def report_lines(report: Report, limit: int, words: Callable[[str], str] = str) -> list[RenderableType]:
+    """Return the report for people; `words` turns the words of Python into those of the shell."""
+    lines: list[RenderableType] = [findings_tree(report, limit, words)] if report.findings else []
+    lines += [repairs_tree(report, limit, words)] if report.repairs else []
     lines += [printable(str(report.manifest))] if report.manifest is not None else []
     return [*lines, summary_text(report)]
 

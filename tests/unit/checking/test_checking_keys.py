@@ -83,7 +83,10 @@ def test_the_root_may_be_damaged() -> None:
     assert found(memory) == [("document", "/", "zarr.json")]
     del memory["zarr.json"]
     assert found(memory) == [("standalone", "/", None)]
-    assert blizzarr.check(memory).findings[0].message == "no document makes it a group, above /a and 2 more"
+    assert (
+        blizzarr.check(memory).findings[0].message
+        == "/ is no group: it has no document, but /a and 2 more are below it"
+    )
     assert blizzarr.check(memory).objects == 7
 
 
@@ -154,6 +157,11 @@ def test_nodes_within_arrays_and_without_groups() -> None:
     memory["a/inner/zarr.json"] = memory["g/zarr.json"]
     memory["x/y/zarr.json"] = memory["g/zarr.json"]
     assert found(memory) == [("unreachable", "/a/inner", "a/inner/zarr.json"), ("unreachable", "/x", None)]
+    inside, above = (finding.advice for finding in blizzarr.check(memory).findings)
+    assert inside == "move the node, as an array can have none in it"
+    assert above == "create the group with blizzarr.create_group, or move what is below it"
+    blizzarr.create_group(memory, path="x")
+    assert found(memory) == [("unreachable", "/a/inner", "a/inner/zarr.json")]
 
 
 def test_chunks_that_nobody_reads() -> None:

@@ -171,7 +171,7 @@ def test_an_index_of_which_nothing_is_certain(codecs: str) -> None:
     damaged.store.set(damaged.key, wrong)
     report = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore())
     assert [repair.message for repair in report.repairs] == [
-        "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away"
+        "nothing of it can be saved for certain, so it stays; quarantine_damaged=True moves it away"
     ]
     assert (report.repaired, damaged.store.get(damaged.key)) == (False, wrong)
 
@@ -212,10 +212,13 @@ def test_chunks_that_cannot_be_decoded_stay_unless_they_may_be_moved(tmp_path: P
     damaged = Damaged("zstd", "plain", LocalStore(tmp_path / "d"))
     damaged.plant(damaged.encoded[:-2])
     report = blizzarr.check(damaged.store, repair=True)
-    assert (report.repairs, report.ok, report.repaired) == ([], False, False)
+    stays = "nothing of it can be saved for certain, so it stays; quarantine_damaged=True moves it away"
+    assert f"not repaired: {damaged.key}: {stays}" in str(report)
+    assert (done(report), report.ok, report.repaired) == ([("chunk", damaged.key, False)], False, False)
     report = blizzarr.check(damaged.store, repair=True, quarantine_damaged=True)
     (repair,) = report.repairs
-    assert (repair.done, repair.message) == (True, "moved away, as nothing of it can be saved; it reads as fill value")
+    assert (repair.done, repair.message) == (True, "nothing of it can be saved; it reads as fill value")
+    assert f"moved away: {damaged.key}: nothing of it" in str(report)
     assert Path(str(repair.kept)).read_bytes() == damaged.encoded[:-2]
     assert (repair.lost, report.repaired) == ((repair.chunk,), False)
     assert [str(leaf.label) for leaf in repairs_tree(report, 9).children[0].children][1:] == ["lost: the whole chunk"]

@@ -126,12 +126,15 @@ def test_repair_says_what_it_did_and_where_the_old_bytes_are(run: Run, stored: P
     assert code == 1
     assert "repaired  s/c/0/0: rebuilt from 3 intact inner chunks, 1 inner chunk lost" in out
     assert "lost: inner chunk [0, 0]" in out
+    stays = "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away"
+    assert f"not repaired g/a/c/0/1: {stays}" in " ".join(out.split())
     (kept,) = stored.with_name("d.zarr.quarantine").glob("*/s/c/0/0")
     assert f"kept: {kept}" in out
     after = json.loads(run("check", "--json", stored)[1])
     assert [finding["key"] for finding in after["findings"]] == ["g/a/c/0/1"]
     code, out, _, _ = run("check", "--repair", "--quarantine-damaged", "--quarantine", stored.with_name("q"), stored)
     assert code == 1
+    assert "moved away: 1\n" in out
     assert "lost: the whole chunk" in out
     assert [path.name for path in stored.with_name("q").glob("*/g/a/c/0/*")] == ["1"]
     assert run("check", stored)[0] == 0
