@@ -80,7 +80,14 @@ def run(
 
 def _named(output: Path | None) -> Format:
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
-    return Format(suffix) if suffix in ("csv", "json", "npy") else Format.text
+    if suffix in ("csv", "json", "npy"):
+        return Format(suffix)
+    if suffix in ("", "txt"):
+        return Format.text
+    raise typer.BadParameter(
+        f"expected a file name that ends in .txt, .csv, .json or .npy, or --format, found {str(output)!r}",
+        param_hint="--output",
+    )
 
 
 def _write(region: Region, form: Format, target: BinaryIO) -> None:

@@ -78,8 +78,9 @@ def run(
     not be checked. Other warnings, and notes, count only with --strict.
     """
     place = Place.whole(path)
-    if (dry_run or quarantine is not None or quarantine_damaged) and not repair:
-        raise typer.BadParameter("expected --repair, too: without it nothing is changed", param_hint="--repair")
+    given = {"--dry-run": dry_run, "--quarantine": quarantine, "--quarantine-damaged": quarantine_damaged}
+    if not repair and (option := next((name for name, value in given.items() if value), None)):
+        raise typer.BadParameter(f"{option} needs --repair, without which nothing is changed")
     if (record is not None) + (against is not None) + repair > 1:
         raise typer.BadParameter("expected one of --record, --against and --repair")
     from blizzarr import api

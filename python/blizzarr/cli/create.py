@@ -58,7 +58,8 @@ def run(
         given = sorted([*options, *(["dtype"] if dtype else []), *(["codec"] if codec else [])])
         if given:
             flags = ", ".join("--" + name.replace("_", "-") for name in given)
-            raise typer.BadParameter(f"expected --shape with {flags}; a group has none of these", param_hint="--shape")
+            need = "needs" if len(given) == 1 else "need"
+            raise typer.BadParameter(f"{flags} {need} --shape, without which a group is created")
     elif dtype is None:
         raise typer.BadParameter("expected the type of the elements, like --dtype float32", param_hint="--dtype")
     from blizzarr import api

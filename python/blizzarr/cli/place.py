@@ -82,6 +82,7 @@ class Place:
     @classmethod
     def parse(cls, text: str, selection: str | None = None) -> Place:
         """Parse a path and a selection."""
+        typed = text
         if text.endswith("]") and "[" in text and not os.path.exists(text):
             if selection is not None:
                 raise typer.BadParameter(f"expected one selection, found one behind {text!r} and {selection!r}")
@@ -90,6 +91,11 @@ class Place:
             selection = selection[1:-1]
         # A quoted path, as a selection needs it, is not expanded by the shell.
         stripped = os.path.expanduser(text.rstrip("/") or text)
+        above, _, name = stripped.rpartition("/")
+        name, bracket, _ = name.partition("[")
+        whole = os.path.join(above, name)
+        if name and bracket and os.path.exists(whole) and not os.path.exists(stripped):
+            raise typer.BadParameter(f"expected a selection like [0:10, ::2] behind {whole!r}, found {typed!r}")
         return cls(stripped, *_split(stripped), selection)
 
     @classmethod

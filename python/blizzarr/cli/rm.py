@@ -28,13 +28,14 @@ def run(
     from blizzarr.formats import is_complete
     from blizzarr.hierarchy.remove import remove_node
     from blizzarr.size_text import count_text
-    from blizzarr.stores import LocalStore, ZipStore
+    from blizzarr.stores import LocalStore, ZipStore, check_writable
 
     if isinstance(node.store, ZipStore):
         raise typer.BadParameter(
             "expected no zip file, in which nothing can be removed; remove the file, or copy what is to stay",
             param_hint="PATH",
         )
+    check_writable(node.store, node.path)
     if not is_complete(node.metadata):
         raise typer.BadParameter(
             f"expected an array or a group, found {place.text!r}, a plain directory above some; name one of them",

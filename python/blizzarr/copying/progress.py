@@ -35,7 +35,7 @@ from blizzarr.errors import ConflictError, NodeExistsError
 from blizzarr.formats import PROGRESS, encode, find_again, unfinished
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
-from blizzarr.problems import describe
+from blizzarr.problems import MISSING, describe
 from blizzarr.stores import Store
 
 ORIGIN: Final = "origin"
@@ -46,6 +46,16 @@ _SHOWN: Final = 4
 def _members(documents: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the members of the documents of a node."""
     return {name: value for document in documents.values() for name, value in json.loads(document).items()}
+
+
+def _difference(name: str, owner: str, then: Any, now: Any) -> str:
+    """Return both values as text; of long ones that begin alike, the first members that differ."""
+    while describe(then) == describe(now) and isinstance(then, dict | list) and type(then) is type(now):
+        old, new = (value if isinstance(value, dict) else dict(enumerate(value)) for value in (then, now))
+        member = next(key for key in {**old, **new} if old.get(key, MISSING) != new.get(key, MISSING))
+        name += f".{member}" if isinstance(then, dict) else f"[{member}]"
+        then, now = old.get(member, MISSING), new.get(member, MISSING)
+    return f"{name}{owner} {describe(then)} then, {describe(now)} now"
 
 
 def fingerprint(*parts: Any) -> str:
@@ -111,14 +121,15 @@ class Record:
         return done
 
     def _differences(self, record: Mapping[str, Any], planned: Mapping[str, ArrayMeta | GroupMeta]) -> str:
-        pairs = [(name, record.get(name), now) for name, now in self.facts.items()]
+        pairs = [(name, "", record.get(name), now) for name, now in self.facts.items()]
         for path, meta in planned.items():
             here = find_again(self.store, path)
             old, new = (_members({} if one is None else encode(one, path)) for one in (here and here.meta, meta))
-            pairs += [(f"{name} of /{path}", old.get(name), new.get(name)) for name in ({**old, **new} if here else ())]
+            both = {**old, **new} if here else ()
+            pairs += [(name, f" of /{path}", old.get(name), new.get(name)) for name in both]
         texts = [
-            f"{name} {describe(then)} then, {describe(now)} now" if name != ORIGIN else "another source"
-            for name, then, now in pairs
+            _difference(name, owner, then, now) if name != ORIGIN else "another source"
+            for name, owner, then, now in pairs
             if then != now
         ]
         return ": " + "; ".join(texts[:_SHOWN]) if texts else ", of another source, or of one with another layout"

@@ -344,8 +344,8 @@ class ObjectStore(ForeignNames):
         prefix = check_prefix(prefix)
         if not self.supports_list:
             raise UnsupportedOperationError(
-                "a web server cannot list its keys: open arrays by their paths, or a group with consolidated metadata; "
-                "to check the data, copy them first",
+                "a web server cannot list its keys: open or copy arrays by their paths, or a group with consolidated "
+                "metadata; to check the data, copy them first with blizzarr.copy",
                 key=prefix or None,
                 store=str(self),
                 direction="list",

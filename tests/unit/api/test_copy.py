@@ -144,6 +144,17 @@ def test_progress_is_a_function() -> None:
             call()
 
 
+def test_resuming_with_a_codec_that_differs_far_behind() -> None:
+    """Both lists of codecs were cut to the same text."""
+    values = Interrupted(3)
+    codecs = [{"name": "transpose", "configuration": {"order": [0, 1]}}, "bytes", "zstd"]
+    with config.set(copy_bytes=1), pytest.raises(StoreError):
+        api.copy(made(chunks=10), values, codecs=[*codecs, "crc32c"])
+    values.left = 10_000
+    with pytest.raises(ConflictError, match=r'codecs\[3\] of / {"name": "crc32c"} then, nothing now; copy'):
+        api.copy(made(chunks=10), values, codecs=codecs, resume=True)
+
+
 def test_resuming_something_else() -> None:
     """Another source or layout, or an array that is no copy, is refused and left as it is."""
     source = made(chunks=10)

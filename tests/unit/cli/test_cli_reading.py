@@ -281,6 +281,13 @@ def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.nd
         (["cat", "data.zarr/brain/t1[0,a]"], 2, "expected integers, slices like 2:10 or ::2, and '...'"),
         (["cat", "data.zarr/brain/t1[::0]"], 2, "expected integers, slices"),
         (["cat", "data.zarr/brain/t1[0]", "1"], 2, "expected one selection"),
+        (
+            ["cat", "data.zarr/series[1:2"],
+            2,
+            "like [0:10, ::2] behind 'data.zarr/series', found 'data.zarr/series[1:2'",
+        ),
+        (["cat", "data.zarr/series[[0,2]]"], 2, "behind 'data.zarr/series', found 'data.zarr/series[[0,2]]'"),
+        (["cat", "data.zarr/series", "-o", "x.xlsx"], 2, "ends in .txt, .csv, .json or .npy, or --format, found 'x"),
         (["cat", "data.zarr/brain/t1", "-f", "xml"], 2, "xml"),
         (["info", "data.zarr/nothing"], 1, "no array or group here"),
         (["info", "nowhere.zip"], 1, "there is no file nowhere.zip"),

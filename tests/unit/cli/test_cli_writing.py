@@ -62,7 +62,7 @@ def test_a_new_path_below_a_name_in_zarr_makes_the_groups_above(run: Run, tmp_pa
     ("arguments", "code", "message"),
     [
         (["--shape", "3"], 2, "expected the type of the elements, like --dtype float32"),
-        (["--dtype", "int8", "--chunks", "3"], 2, "expected --shape with --chunks, --dtype; a group has none of these"),
+        (["--dtype", "int8", "--chunks", "3"], 2, "--chunks, --dtype need --shape, without which a group is created"),
         (["--shape", "3,x", "--dtype", "int8"], 2, "expected lengths like 64,64,64, found '3,x'"),
         (["--shape", "3", "--dtype", "int8", "-a", "title"], 2, "expected NAME=VALUE, found 'title'"),
         (["--shape", "3", "--dtype", "int8", "-z", "crc32c:3"], 2, "expected NAME:OPTION=VALUE,... like zstd:level=5"),

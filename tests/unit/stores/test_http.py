@@ -94,7 +94,7 @@ def test_a_refusal_is_no_fill_value_where_head_finds_nothing(status: int) -> Non
         thread.join()
 
 
-def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:
+def test_it_is_read_only_and_cannot_be_listed(served: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with http_server(served, ranges=True) as (url, _):
         array = blizzarr.open_array(f"{url}/a b%23ü.zarr/chunks", mode="r+")
         with pytest.raises(ReadOnlyError, match="what is behind HTTP can only be read"):
@@ -102,6 +102,9 @@ def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:
         with pytest.raises(UnsupportedOperationError, match="consolidated metadata; to check the data, copy"):
             ObjectStore.from_url(url).list()
         blizzarr.create_group(served / "g", attributes={"site": "north ridge"}).create_group("a")
+        with pytest.raises(SystemExit):
+            main(["rm", "-y", f"{url}/g"])
+        assert "what is behind HTTP can only be read" in capsys.readouterr().err
         group = blizzarr.open_group(f"{url}/g", mode="r")
         assert (group.info.arrays, group.info.attributes) == (None, 1)
         assert "north ridge" in group._repr_html_()
