@@ -26,7 +26,10 @@ def run(
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,
     cmap: Annotated[
-        str, typer.Option(help="viridis, magma, gray, RdBu, or any of Matplotlib's; _r reverses it.")
+        str,
+        typer.Option(
+            help="viridis, magma, gray, RdBu, or any of Matplotlib's (pip install matplotlib); _r reverses it."
+        ),
     ] = "viridis",
     axis: Annotated[
         str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")
@@ -55,11 +58,13 @@ def run(
     place = Place.parse(path, selection)
     array = open_array(place)
     from blizzarr.api import show
+    from blizzarr.display.region import Region
     from blizzarr.display.sizes import shape_text
 
     unit = array.attrs.get("units")
     selected = "" if place.selection is None else f"[{place.selection}]"
-    title = f"{place.text}{selected}   {shape_text(array.shape)} {array.metadata.dtype}"
+    shape = tuple(map(len, Region.of(array, place.key).axes))
+    title = f"{place.text}{selected}   {shape_text(shape)} {array.metadata.dtype}"
     title += f" ({unit})" if isinstance(unit, str) else ""
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
     if output is None and target.exists():

@@ -61,7 +61,7 @@ class Range:
 
     @classmethod
     def of(cls, values: NDArray[np.floating[Any]], low: str | None = None, high: str | None = None) -> Self:
-        """Return the range of these values, without not-a-numbers.
+        """Return the range of these values, without not-a-numbers; of nothing else, it is NaN.
 
         `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
         few outliers do not take all the colours.
@@ -78,9 +78,10 @@ class Range:
 
     def apply(self, values: NDArray[np.floating[Any]], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the colours of values: the nearest colour outside the range, a light grey for not-a-numbers."""
-        width = self.high - self.low
+        low = 0.0 if np.isnan(self.low) else self.low
+        width = self.high - low
         with np.errstate(invalid="ignore", over="ignore"):
-            places = (values - self.low) / (width if width else 1.0) * 255
+            places = (values - low) / (width if abs(width) > 0 else 1.0) * 255
         missing = np.isnan(places)
         colours: NDArray[np.uint8] = table[np.rint(np.clip(np.where(missing, 0, places), 0, 255)).astype(np.uint8)]
         colours[missing] = MISSING_COLOUR
@@ -97,4 +98,4 @@ def _limit(finite: NDArray[np.floating[Any]], text: str) -> float:
         return value
     if not 0 <= value <= 100:
         raise ValueError(f"expected a percentile from 0% to 100%, found {text!r}")
-    return float(np.percentile(finite, value)) if finite.size else 0.0
+    return float(np.percentile(finite, value)) if finite.size else np.nan

@@ -133,7 +133,7 @@ def draw_bar(
     rows = np.rint(255 * (shares > 0.5 if dtype.kind == "b" else shares)).astype(int)
     canvas.paste(left, top, np.repeat(table[rows][:, None], BAR_WIDTH, axis=1))
     for value, text in bar_ticks(dtype, spread, max(2, height // 60)):
-        part = (value - spread.low) / (spread.high - spread.low) if spread.high > spread.low else 0.5
+        part = (value - spread.low) / (spread.high - spread.low) if spread.high > spread.low else 0.0
         y = top + round((1 - part) * (height - 1))
         canvas.fill(left + BAR_WIDTH + 1, y, _TICK, 1, FRAME)
         canvas.text(left + BAR_WIDTH + _TICK + 4, y - glyphs.HEIGHT // 2, text, PALE)

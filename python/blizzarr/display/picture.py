@@ -72,6 +72,8 @@ def render(
     # A misspelt name is an error, even for a curve.
     colour_table(style.cmap)
     region = Region.of(array, key, coordinates, names)
+    if array.dtype.kind == "c":
+        title = f"{title}   magnitude".strip()
     if not region.axes or any(len(axis) == 0 for axis in region.axes):
         what = "a single element" if not region.axes else f"the shape {tuple(map(len, region.axes))}"
         raise ValueError(f"expected something with an extent to make a picture of, found {what}")
@@ -219,7 +221,7 @@ def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
     values = region.numbers(sampled.read())
     spread = Range.of(values, style.low or "0%", style.high or "100%")
     frame, labels = panel.frame_of_curve(region.array.dtype, spread, height)
-    left = max(LEFT, *(_width(text) for _, text in labels)) + MARGIN
+    left = max([LEFT, *(_width(text) for _, text in labels)]) + MARGIN
     canvas, top = _headed(title, region.describe_fixed(), left, left + width + MARGIN + 24, height + BELOW + MARGIN)
     panel.draw_curve(canvas, (left, top, width, height), axis, values, frame, labels)
     return canvas.pixels

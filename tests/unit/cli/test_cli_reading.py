@@ -250,7 +250,7 @@ def test_show(run: Run, data: Path) -> None:
     # A middle row of the image holds one grey for each of the ten elements, ten pixels each.
     greys = [row for row in pixels if (np.diff(row[:, 0].astype(int)) > 0).sum() >= 9]
     assert greys
-    title = draw("data.zarr/brain/t1[0]   6 \xd7 8 \xd7 10 uint16 (a.u.)")
+    title = draw("data.zarr/brain/t1[0]   8 \xd7 10 uint16 (a.u.)")
     assert np.array_equal(pixels[16 : 16 + len(title), 16 : 16 + title.shape[1], 0] < 128, title)
 
 

@@ -184,6 +184,25 @@ def test_not_a_number_is_grey_and_does_not_spoil_the_range() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "texts"),
+    [(np.full((2, 2), 7.0), ["7"]), (np.full((2, 2), np.nan), []), (np.full((2, 2), 3 + 4j), ["magnitude", "5"])],
+    ids=["constant", "missing", "complex"],
+)
+def test_texts_around_a_single_value(monkeypatch: pytest.MonkeyPatch, values: np.ndarray, texts: list[str]) -> None:
+    written: list[tuple[str, int]] = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *rest, **more: written.append((text, y)))
+    pixels = render(values, style=Style(size=200))
+    names = ["", "0", "1", "axis 0", "axis 1"]
+    assert [text for text, _ in written if text not in names] == texts
+    assert [text for text, _ in written].count("0") == 2, "only the axes have an index 0"
+    if texts:
+        # The tick lies at the colour of the elements, which is that at the bottom.
+        rows = np.flatnonzero((pixels == colour_table("viridis")[0]).all(axis=-1).any(axis=1))
+        assert abs(written[-1][1] + glyphs.HEIGHT // 2 - rows[-1]) <= 1
+    render(values[0])
+
+
+@pytest.mark.parametrize(
     "values",
     [
         np.full(4, "2000-01-01", "datetime64[ns]"),
