@@ -28,6 +28,7 @@ from blizzarr.size_text import count_text
 from blizzarr.stores import Store, check_writable
 
 _CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")
+_HOPELESS = "nothing of it can be saved for certain, so it stays; quarantine_damaged=True moves it away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,9 @@ def _shards(store: Store, report: Report, inventory: Inventory, how: Repairs) ->
 
 def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Finding, how: Repairs) -> Repair:
     position = (finding.chunk or ())[: len(meta.shape)]
+    # Without a certain index, the engine could only move the whole object away.
+    if not (finding.repairable or how.quarantine_damaged):
+        return Repair(finding.kind, path, key, _HOPELESS, False, chunk=position)
     kept: list[str] = []
     try:
         outcome, count, lost = engine_handle(store, path[1:], meta).salvage(
@@ -91,7 +95,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
         "rebuilt": f"rebuilt from {count_text(count, 'intact inner chunk')}, "
         f"{count_text(len(lost), 'inner chunk')} lost",
         "removed": "nothing of it can be saved; it reads as fill value",
-        "hopeless": "nothing of it can be saved for certain, so it stays; quarantine_damaged=True moves it away",
+        "hopeless": _HOPELESS,
         "intact": "nothing is wrong with it by now",
         "gone": "it is not there any more",
     }[outcome]

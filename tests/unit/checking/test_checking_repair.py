@@ -176,6 +176,16 @@ def test_an_index_of_which_nothing_is_certain(codecs: str) -> None:
     assert (report.repaired, damaged.store.get(damaged.key)) == (False, wrong)
 
 
+@pytest.mark.parametrize("cut", [0, 3, 67])
+def test_a_shard_without_its_index_stays_and_is_reported(cut: int) -> None:
+    damaged = Damaged("zstd", "shard")
+    damaged.store.set(damaged.key, damaged.shard[:cut])
+    report = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore())
+    assert done(report) == [("shard-index", damaged.key, False)]
+    assert "quarantine_damaged=True moves it away" in report.repairs[0].message
+    assert damaged.store.get(damaged.key) == damaged.shard[:cut]
+
+
 def test_a_shard_that_is_cut_keeps_what_its_index_still_finds() -> None:
     damaged = Damaged("zstd", "shard, index first")
     _, entries = shards.split(damaged.shard, 4, at_start=True)
