@@ -18,7 +18,7 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.codecs.codec import Chunk
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.dtypes.elements import as_elements, check_no_mapping, null_count, texts_of, with_nat
+from blizzarr.dtypes.elements import as_elements, check_no_mapping, in_memory, null_count, texts_of, with_nat
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.lazy_imports import is_instance
@@ -37,6 +37,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     """
     if isinstance(data, Array):
         return data
+    data = in_memory(data)
     if dtype is None and (count := null_count(data)):
         return with_nat(data, count)
     if dtype is not None and is_instance(data, "numpy.ma:MaskedArray"):

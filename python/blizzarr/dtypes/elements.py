@@ -6,16 +6,15 @@ Of elements that may be missing, of Arrow, pandas or masked, NumPy would make Na
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr import _native
-from blizzarr.dtypes import optional
+from blizzarr.dtypes import ml, optional
+from blizzarr.dtypes.kinds import Kind
 from blizzarr.lazy_imports import is_instance
-
-_NARROW: Final = {"int2": (-2, 1), "uint2": (0, 3), "int4": (-8, 7), "uint4": (0, 15)}
 
 
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -33,6 +32,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     [(1.0, 2.0), (3.0, 0.0)]
     """
     check_no_mapping(value)
+    value = in_memory(value)
     if count := null_count(value):
         if dtype.names == optional.FIELDS:
             value = masked_of(value)
@@ -74,12 +74,12 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 def _check_range(value: npt.ArrayLike, dtype: np.dtype[Any]) -> None:
     """Raise `OverflowError` for Python's integers that one of 2 or 4 bits would wrap around; NumPy does for its own."""
-    bounds = _NARROW.get(dtype.name)
-    if bounds is None:
+    if ml.ROWS.get(dtype.name, (None,))[0] is not Kind.INTEGER:
         return
-    given, (low, high) = np.asarray(value), bounds
-    if given.dtype.kind not in "iu" or not given.size:
+    limits, given = ml.limits(dtype, Kind.INTEGER, import_module("ml_dtypes")), np.asarray(value)
+    if limits is None or given.dtype.kind not in "iu" or not given.size:
         return
+    low, high = limits
     for found in (given.min(), given.max()):
         if not low <= found <= high:
             raise OverflowError(f"Python integer {found} out of bounds for {dtype.name}")
@@ -102,6 +102,12 @@ def check_no_mapping(value: object) -> None:
         )
 
 
+def in_memory(value: Any) -> Any:
+    """Return a masked array of Dask computed, which NumPy would get without its mask; any other value as it is."""
+    is_masked = is_instance(getattr(value, "_meta", None), "numpy.ma:MaskedArray")
+    return value.compute() if is_masked and is_instance(value, "dask.array:Array") else value
+
+
 def null_count(value: Any) -> int:
     """Return how many elements of an array of Arrow or pandas are null, or of a masked one masked; 0 for anything else.
 
@@ -114,8 +120,6 @@ def null_count(value: Any) -> int:
         return int(np.count_nonzero(np.ma.getmaskarray(value).reshape(-1).view(bool)))
     if isinstance(value, np.ndarray):
         return 0
-    if _is_masked_dask(value):
-        return null_count(value.compute())
     if _has_na(value):
         return int(value.isna().sum())
     count = getattr(value, "null_count", 0)
@@ -143,8 +147,6 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     >>> with_nat(np.ma.masked_equal(np.array([1, 2], "M8[Y]"), np.datetime64("1971")), 1)
     array([ 'NaT', '1972'], dtype='datetime64[Y]')
     """
-    if _is_masked_dask(value):
-        value = value.compute()
     times = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     if times.dtype.kind not in "mM":
         raise refuse_nulls(count)
@@ -152,7 +154,7 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
 
 
 def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
-    """Return which objects are none that NumPy should make texts of: None, NaN and others that are not themselves.
+    """Return which objects stand for missing texts: None, NaN, and others that do not equal themselves.
 
     >>> _missing_texts(["a", None, float("nan"), 1]), _missing_texts(np.array([1, float("nan")]))
     (array([False,  True,  True, False]), array(False))
@@ -172,8 +174,6 @@ def _is_missing(element: Any) -> bool:
 
 def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
     """Return the masked array for an array of Arrow or pandas with nulls, or for a masked one."""
-    if _is_masked_dask(value):
-        value = value.compute()
     if isinstance(value, np.ma.MaskedArray):
         return value
     if _has_na(value):
@@ -183,11 +183,6 @@ def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
         made[~mask] = there
         return np.ma.array(made, mask=mask)
     return np.ma.array(np.asarray(value.fill_null(0)), mask=np.asarray(value.is_null()))
-
-
-def _is_masked_dask(value: Any) -> bool:
-    """Return whether a value is an array of Dask that NumPy would get without its mask."""
-    return is_instance(value, "dask.array:Array") and is_instance(getattr(value, "_meta", None), "numpy.ma:MaskedArray")
 
 
 def _has_na(value: Any) -> bool:
