@@ -43,6 +43,7 @@ from blizzarr.formats.nodes import (
     made_of,
     node_of,
     node_prefixes,
+    spells_codecs_as_numcodecs,
     stored_document,
 )
 from blizzarr.formats.ome import OmeChange, ome_changes

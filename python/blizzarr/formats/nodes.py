@@ -9,6 +9,8 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats.document import Stored
 from blizzarr.formats.format import Format, Node, StoredNode
 from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.v1 import V1
+from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
@@ -49,6 +51,11 @@ def has_consolidated(form: Format) -> bool:
     except MetadataError:
         return False
     return True
+
+
+def spells_codecs_as_numcodecs(meta: ArrayMeta) -> bool:
+    """Return whether the format of an array spells codecs as numcodecs does: by an ``id``, as v1 and v2 do."""
+    return meta.format in (V1.name, V2.name)
 
 
 def document_keys(path: str, meta: Node) -> tuple[str, ...]:

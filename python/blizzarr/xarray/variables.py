@@ -17,7 +17,7 @@ from blizzarr.array import Array
 from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
+from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill, spells_codecs_as_numcodecs
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
@@ -128,7 +128,7 @@ def variable_of(stored: StoredArray, mask_fill: bool | None = None, by_itself: b
 
 def _codecs(meta: ArrayMeta) -> dict[str, Any]:
     """Return the codecs in the encoding of an array, where there are shards those of the inner chunks."""
-    if meta.format not in ("v1", "v2"):
+    if not spells_codecs_as_numcodecs(meta):
         chain = meta.codecs.innermost
         filters, compressors = (tuple(codec.to_json() for codec in part) for part in (chain.filters, chain.compressors))
         return {"filters": filters, "serializer": chain.serializer.to_json(), "compressors": compressors}
