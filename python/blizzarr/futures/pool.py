@@ -135,7 +135,10 @@ class Pool:
 
     @contextlib.contextmanager
     def far_away(self) -> Iterator[None]:
-        """A context in which a thread of the pool makes requests that take long; some others may work meanwhile."""
+        """Make requests that take long in the context, in a thread of the pool; some others may work meanwhile.
+
+        It decorates functions, too, like any context of `contextlib`.
+        """
         with self._lock:
             is_one = self._far < _FAR
             self._far += is_one

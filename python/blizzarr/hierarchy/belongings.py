@@ -38,7 +38,7 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import innermost
 from blizzarr.stores import Store
 from blizzarr.stores.conditional import as_bytes
-from blizzarr.stores.requests import each, is_remote
+from blizzarr.stores.requests import each_call, is_remote
 
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group that are not of an array with a document: an interrupted removal has left them."""
@@ -144,11 +144,12 @@ def belongings(
         usual_prefixes = [path + "/"] if path and is_remote(store) else []
         wanted: list[Callable[[], Any]] = [partial(_format, store, path, implied, likely)]
         wanted += [partial(store.list, prefix) for prefix in usual_prefixes]
-        here, *keys_below = each(store, lambda request: request(), wanted)
+        here, *keys_below = each_call(store, wanted)
         listed = dict(zip(usual_prefixes, map(list, keys_below), strict=True))
     assert here is not None
     prefixes: Sequence[str] = here.node_prefixes(path)
-    keys = list(dict.fromkeys(key for several in prefixes for key in listed.get(several) or store.list(several)))
+    in_each = (listed[prefix] if prefix in listed else store.list(prefix) for prefix in prefixes)
+    keys = list(dict.fromkeys(key for several in in_each for key in several))
     removed = read(store, path, keys, prefixes)
     is_left = bool(removed.forms)
     for form in removed.forms:

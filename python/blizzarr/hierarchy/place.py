@@ -40,7 +40,7 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Replaced, Store, check_writable
 from blizzarr.stores.conditional import as_bytes, try_discard, with_version
-from blizzarr.stores.requests import each, is_remote
+from blizzarr.stores.requests import each_call, is_remote
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -183,13 +183,13 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
         return find_many(store, [path, *above]), None
     look: Callable[[], Any] = partial(_list_place, store, path, form)
     if form.entry_key is not None:
-        nodes, listings = _both(store, partial(find_many, store, [path, *above], absent=True), look)
+        nodes, listings = each_call(store, (partial(find_many, store, [path, *above], absent=True), look))
         return nodes, listings
     # If something is there after all, the listing is made in vain, which would take long where all chunks are beside
     # the document.
     is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
     first = partial(find_many, store, [path], [form]) if is_flat else look
-    result, nodes_above = _both(store, first, partial(find_likely, store, above, form))
+    result, nodes_above = each_call(store, (first, partial(find_likely, store, above, form)))
     if is_flat and result[0] is not None:
         return [*result, *nodes_above], None
     listings = look() if is_flat else result
@@ -202,11 +202,6 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
     pairs = zip(there, get_many(store, there), strict=True)
     known = {key: as_bytes(value) for key, value in pairs if value is not None}
     return [*(find_many(store, [path], known=known) if known else [None]), *nodes_above], listings
-
-
-def _both(store: Store, one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
-    """Return the results of two calls, whose requests are made at the same time."""
-    return each(store, lambda call: call(), (one, other))
 
 
 def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes]) -> NodesAbove:

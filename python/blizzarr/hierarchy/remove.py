@@ -32,7 +32,7 @@ from blizzarr.model.names import ancestors, join
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.requests import delete_many, each, is_remote
+from blizzarr.stores.requests import delete_many, each, each_call, is_remote
 from blizzarr.stores.wrapper import unwrapped
 
 _ROUNDS = 10
@@ -61,7 +61,7 @@ def remove_node(
     check_writable(store, path + "/" if path else "")
     look: Callable[[], Any] = partial(belongings, store, path, implied, likely=likely)
     requests = [look] if likely is None or not is_remote(store) else [look, _looking_above(store, path, likely)]
-    things, *read = each(store, lambda request: request(), requests)
+    things, *read = each_call(store, requests)
     above: NodesAbove | None = read[0] if read else None
     if required is not None and not things.there:
         raise NodeNotFoundError(f"there is no member {required!r} to remove", array=f"/{path}", store=str(store))
@@ -160,7 +160,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
     is_listed = in_bulk and getattr(store, "object_client", None) is not None
     if is_listed:
         wanted += [partial(store.list, prefix) for prefix in prefixes]
-    left, above, *below = each(store, lambda request: request(), wanted)
+    left, above, *below = each_call(store, wanted)
     if left is None:
         # Who creates a node here goes on by the record, and removes it: what there is now belongs to that node.
         return above

@@ -403,11 +403,7 @@ class KvStore(KvPath):
             return at_once(work)
 
         # Slow stores are accessed by another thread.
-        def slowly() -> T:
-            with POOL.far_away():
-                return work()
-
-        return submit(slowly)
+        return submit(POOL.far_away()(work))
 
     def _opened(self) -> Access:
         known = self._access

@@ -96,6 +96,11 @@ def each(
         return list(results)
 
 
+def each_call(store: object, calls: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Return the results of calls, whose requests are made at once if the store is remote; see `each`."""
+    return each(store, lambda call: call(), calls)
+
+
 def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
     """Store values under their keys."""
     together = getattr(store, "set_many", None)

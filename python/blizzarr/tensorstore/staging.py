@@ -234,11 +234,6 @@ class Staged:
         for position in positions:
             self.buffer.chunks[position].data = None
 
-    def _move_far(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
-        """Do the same in a thread of the pool, where others may work while this one waits for requests."""
-        with POOL.far_away():
-            self._move(binding, positions)
-
     def locked(self) -> tuple[Store, str] | None:
         """Return the store, and the document by which writers exclude each other."""
         return None if not self.buffer.chunks else (self._store, lock_key(self._path, self._meta))
@@ -255,10 +250,10 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(store)
-        move = partial(self._move_far, binding) if is_remote(store) else partial(self._move, binding)
+        move = POOL.far_away()(self._move) if is_remote(store) else self._move
         with nothing_left() as futures:
             for positions in names.values():
-                submit(partial(move, positions), futures)
+                submit(partial(move, binding, positions), futures)
             for name, future in zip(names, futures, strict=True):
                 failure = future.exception()
                 if failure is None:

@@ -40,7 +40,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.stores.requests import each, is_remote
+from blizzarr.stores.requests import each_call, is_remote
 from blizzarr.tensorstore.picking import Pieces
 from blizzarr.tensorstore.stored_place import KnownMetadata, do_later, shown
 from blizzarr.transactions import Transaction
@@ -150,7 +150,7 @@ class StoredArray(Array):
         calls: list[Callable[[], Any]] = [partial(find_one, self._store, self._path, [form])]
         if above is not None and is_remote(self._store):
             calls.append(partial(find_likely, self._store, ancestors(self._path), form, others=False))
-        result, *read = each(self._store, lambda call: call(), calls)
+        result, *read = each_call(self._store, calls)
         if above is not None:
             above += (node for nodes in read for node in nodes)
         if result is None or not isinstance(result.meta, ArrayMeta):
