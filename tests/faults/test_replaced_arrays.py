@@ -14,6 +14,8 @@ import pytest
 import blizzarr
 import blizzarr.tensorstore as ts
 from blizzarr.errors import BlizzarrError, ConflictError, OutOfBoundsError
+from blizzarr.formats import finding
+from blizzarr.formats.beside import keys_beside
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore
 from blizzarr.stores.protocol import Value
 from support.child import answer
@@ -379,6 +381,21 @@ def test_row_129_a_newer_document_beside_that_of_the_handle_counts(tmp_path: Pat
             change(old)
     with pytest.warns(UserWarning, match="in two formats"):
         np.testing.assert_array_equal(blizzarr.open(tmp_path / "a")[...], DATA)
+
+
+def test_row_129_an_array_that_an_older_format_replaces_is_not_in_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is replaced between the request for its document and the one for those of older formats."""
+    create(tmp_path)
+
+    def replace(path: str, number: int | None) -> Any:
+        monkeypatch.undo()
+        blizzarr.create_array(tmp_path / "a", data=DATA + 1, zarr_format=2, overwrite=True)
+        return keys_beside(path, number)
+
+    monkeypatch.setattr(finding, "keys_beside", replace)
+    np.testing.assert_array_equal(blizzarr.open_array(tmp_path / "a", mode="r")[...], DATA + 1)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

@@ -268,6 +268,9 @@ def find(
         if reading and len(older) < len(beside):
             warn_if_unfinished(store, path)
         if older:
+            if _documents(store, node.documents) != node.documents:
+                # The node was replaced meanwhile, by one of another format.
+                return find(store, path, form, reading=reading, likely=likely, others=others)
             warn(
                 f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({counts.name}) counts, "
                 f"{', '.join(older)} is ignored; remove what is out of date",
