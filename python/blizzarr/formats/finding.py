@@ -102,7 +102,8 @@ def find_many(
     # Documents may leave something open that only the chunks tell.
     completed = v2_separator.with_separators(store, [(paths[number], one.meta) for number, one in there])
     for (number, one), meta in zip(there, completed, strict=True):
-        results[number] = one._replace(meta=meta)
+        if meta is not one.meta:
+            results[number] = one._replace(meta=meta)
     if (
         searched
         and open_

@@ -13,7 +13,7 @@ from blizzarr.problems import Notice
 
 N = TypeVar("N", bound=ArrayMeta | GroupMeta)
 
-_MOST: Final = 512
+_MOST: Final = 2**11
 
 _UNKNOWN: Final[Any] = object()
 _SMALL: Final = 2**14

@@ -44,7 +44,7 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
         while level and (max_depth is None or depth <= max_depth):
             inner = below(store, [(join(path, name), group) for name, group in level])
             children = [
-                child._replace(name=join(name, child.name))
+                child._replace(name=f"{name}/{child.name}") if name else child
                 for (name, _), several in zip(level, inner, strict=True)
                 for child in several
             ]
