@@ -66,10 +66,18 @@ struct Known {
     /// The document; `None` before it was decoded first.
     bytes: Option<Arc<[u8]>>,
     shape: Arc<[usize]>,
+    /// Whether this is not the document that was known at first.
+    is_other: bool,
     /// Its version when it was compared last, if no other one can get the same.
     version: Option<Version>,
     /// When that was: by our clock, and by that of the array's pool.
     compared: Option<(Instant, u64)>,
+}
+
+impl Known {
+    fn take_over(&mut self, bytes: Arc<[u8]>, shape: Arc<[usize]>) {
+        (self.bytes, self.shape, self.is_other, self.version) = (Some(bytes), shape, true, None);
+    }
 }
 
 impl Document {
@@ -83,7 +91,7 @@ impl Document {
         decode: Decode,
     ) -> Self {
         let bytes = bytes.map(Arc::from);
-        let known = Known { bytes, shape: shape.into(), version: None, compared: None };
+        let known = Known { bytes, shape: shape.into(), is_other: false, version: None, compared: None };
         Document { store, key, decode, near, known: Mutex::new(known) }
     }
 
@@ -91,7 +99,7 @@ impl Document {
     pub fn learn(&self, bytes: &[u8], shape: &[usize]) {
         self.change(|known| {
             if known.bytes.as_deref() != Some(bytes) {
-                (known.bytes, known.shape, known.version) = (Some(bytes.into()), shape.into(), None);
+                known.take_over(bytes.into(), shape.into());
             }
         });
     }
@@ -108,9 +116,7 @@ impl Document {
         }
         let stored = (self.decode)()?;
         let shape: Arc<[usize]> = stored.shape.into();
-        self.change(|known| {
-            (known.bytes, known.shape, known.version) = (Some(stored.bytes), Arc::clone(&shape), None);
-        });
+        self.change(|known| known.take_over(stored.bytes, Arc::clone(&shape)));
         Ok(shape)
     }
 
@@ -141,9 +147,9 @@ impl Document {
         Ok(Some(shape))
     }
 
-    /// Whether the stored document is still the one that is known, byte for byte.
+    /// Whether the stored document is still the one that was known at first, byte for byte.
     pub fn is_unchanged(&self) -> Result<bool> {
-        self.shape_if_unchanged(None).map(|shape| shape.is_some())
+        Ok(self.shape_if_unchanged(None)?.is_some() && !self.change(|known| known.is_other))
     }
 
     /// Whether these bytes are stored, and in which version.

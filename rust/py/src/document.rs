@@ -55,7 +55,7 @@ impl PyDocument {
         })
     }
 
-    /// Whether the stored document is still the known one.
+    /// Whether the stored document is still the one that was known at first.
     fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
         entry(py, "look at an array", None, || {
             py.detach(|| self.document.is_unchanged()).map_err(|error| raise(py, error, None))

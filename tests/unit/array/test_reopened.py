@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from pathlib import Path
@@ -152,3 +153,24 @@ def test_an_array_that_was_just_made_is_shared(tmp_path: Path) -> None:
     for _ in range(3):
         with pytest.warns(UserWarning, match="two formats"):
             blizzarr.open(str(tmp_path))
+
+
+def test_what_another_handle_has_changed_meanwhile_is_read(tmp_path: Path) -> None:
+    """All of them share what the engine compares with the document, and it knows the new one by then."""
+    blizzarr.create_array(str(tmp_path), data=np.arange(40).reshape(8, 5), chunks=(3, 2))
+    shapes = [(9, 5), (4, 5), (8, 7), (1, 1), (2, 3)]
+    for before, after in itertools.pairwise([(8, 5), *shapes]):
+        array = blizzarr.open_array(str(tmp_path), mode="r+")
+        assert array.shape == before
+        array.resize(after)
+    for length in range(2, 7):
+        array = blizzarr.open_array(str(tmp_path), mode="r+")
+        assert len(array) == length
+        array.append(np.ones((1, 3)))
+    document = tmp_path / "zarr.json"
+    for number in range(4):
+        array = blizzarr.open_array(str(tmp_path), mode="r+")
+        assert array.attrs.get("number", 0) == number
+        # In place, as by an editor; to read shows that only the attributes have changed.
+        document.write_text(json.dumps({**json.loads(document.read_text()), "attributes": {"number": number + 1}}))
+        assert array[0, 0] == 0
