@@ -135,9 +135,10 @@ class Hierarchy(RuleBasedStateMachine):
         arrays = {path: node for path, node in root.members(max_depth=None) if isinstance(node, blizzarr.Array)}
         assert sorted(arrays) == sorted(self.model)
         for path, expected in self.model.items():
-            found = arrays[path]
-            assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-            assert np.asarray(found[...]).tobytes() == expected.tobytes(), path
+            # What was opened by itself before is remembered.
+            for found in (arrays[path], self.array(path)):
+                assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+                assert np.asarray(found[...]).tobytes() == expected.tobytes(), path
 
 
 TestHierarchy = Hierarchy.TestCase
