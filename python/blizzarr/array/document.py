@@ -85,9 +85,10 @@ def _found_again(
     # Of documents in several formats the newest counts, as for whoever opens the array.
     if forms is not None:
         return find_many(store, [path], forms)[0]
-    if above is not None and is_remote(store):
-        known, *nodes = find_likely(store, [path, *ancestors(path)], format_of(metadata))
-        above += nodes
+    if is_remote(store):
+        known, *nodes = find_likely(store, [path, *(() if above is None else ancestors(path))], format_of(metadata))
+        if above is not None:
+            above += nodes
         return known
     return find_again(store, path)
 

@@ -29,7 +29,7 @@ from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, encode, encode_resized, lock_key, stored_document
 from blizzarr.hierarchy.changing import NodesAbove, changing
-from blizzarr.hierarchy.documents import revise
+from blizzarr.hierarchy.documents import revise, versioned
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.shapes import array_shape
@@ -84,7 +84,7 @@ def reshape(
     path: str,
     metadata: ArrayMeta,
     binding: Binding,
-    look: Callable[[NodesAbove], tuple[ArrayMeta, StoredNode]],
+    look: Callable[..., tuple[ArrayMeta, StoredNode]],
     decide: Callable[[ArrayMeta], tuple[int, ...]],
     *,
     adopt: Adopt | None = None,
@@ -92,15 +92,21 @@ def reshape(
 ) -> ArrayMeta:
     """Change the shape to the one that `decide` returns for the stored metadata, while nobody else changes it.
 
-    `look` reads the document, and may put the nodes above it into the list that it is given. If it or `decide` raises
-    an error, nothing changes. `adopt` is called with the new metadata as soon as it is stored, before anybody else can
+    `look` reads the document, and may put the nodes above it into a list that it is given. If it or `decide` raises an
+    error, nothing changes. `adopt` is called with the new metadata as soon as it is stored, before anybody else can
     change the shape; called later, it could undo what another thread has adopted. With `metadata_only`, nothing is
     erased: elements that are cut off, now or earlier, come back when the array grows.
     """
     adopt = adopt or _nobody
 
     def is_still(shape: tuple[int, ...]) -> bool:
-        return look([])[0].shape == shape
+        return look()[0].shape == shape
+
+    def finish(published: ArrayMeta) -> None:
+        adopt(published)
+        if shrinks:
+            # What stays is erased when the array grows.
+            erase_outside(store, path, metadata, binding, new, old, partial(is_still, new), may_stay=True)
 
     with exclusive(store, path, lock_key(path, metadata)):
         above: NodesAbove = []
@@ -115,12 +121,7 @@ def reshape(
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
             erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), just_read=is_remote(store))
-        published = _publish(store, path, metadata, old, new, node, above)
-        adopt(published)
-        if shrinks:
-            # What stays is erased when the array grows.
-            erase_outside(store, path, metadata, binding, new, old, partial(is_still, new), may_stay=True)
-    return published
+        return _publish(store, path, metadata, old, new, node, above, then=finish)
 
 
 def append(
@@ -159,6 +160,19 @@ def append(
     no_lock = hasattr(store, "set_if_version")
     grows_first = (no_lock and not alone) or refuses_beyond(store)
     key = lock_key(path, metadata)
+    known = None
+    if grows_first and (at is None or operator.index(at) == metadata.shape[axis]):
+        # The document need not be read if the store refuses the change should it be another by now.
+        known = versioned(store, path, metadata) if _fits(added.shape, metadata.shape, axis) else None
+    grown: list[ArrayMeta] = []
+
+    def fill(longer: Binding, region: Axes, published: ArrayMeta) -> None:
+        grown.append(published)
+        adopt(published, longer)
+        longer.learn(encode(published, path).get(key), published.shape)
+        # The engine need not compare the document that was just replaced.
+        write(longer.beyond(), (added.shape, region, False), added)
+
     with exclusive(store, path, key):
         if not grows_first and (at is None or operator.index(at) == metadata.shape[axis]):
             published = _append_unchanged(store, path, metadata, binding, key, added, axis, adopt)
@@ -166,14 +180,15 @@ def append(
                 return published
         while True:
             above: NodesAbove = []
-            stored, node = _stored(store, path, metadata, above)
+            stored, node = _stored(store, path, metadata, above) if known is None else (metadata, known)
+            known = None
             old = stored.shape
             binding.learn(node.documents.get(key), old)
             _check_added(added.shape, old, axis)
             if at is not None and operator.index(at) != old[axis]:
-                known = (metadata, old, added, axis, operator.index(at), store, path)
+                end = (metadata, old, added, axis, operator.index(at), store, path)
                 resized = binding.without_pool().resized(old, stored.chunk_grid)
-                _check_appended(resized, *known, may_be_fill=no_lock or grows_first)
+                _check_appended(resized, *end, may_be_fill=no_lock or grows_first)
                 adopt(stored, None)
                 return stored
             new, region = _longer(old, axis, added.shape[axis])
@@ -183,19 +198,15 @@ def append(
             problems.raise_any()
             longer = binding.resized(new, stored.with_shape(new).chunk_grid)
             if grows_first:
+                then = partial(fill, longer, region)
                 try:
-                    published = _publish(store, path, metadata, old, new, node, above, appends=True)
-                except UnknownOutcomeError:
-                    # If it was made longer, to do so again would leave a gap.
-                    raise
-                except ConflictError:
+                    return _publish(store, path, metadata, old, new, node, above, appends=True, then=then)
+                except ConflictError as error:
+                    # If it was made longer, or may have been, to do so again would leave a gap.
+                    if grown or isinstance(error, UnknownOutcomeError):
+                        raise
                     # Another program has appended or resized: then at the end that the array has now.
                     continue
-                adopt(published, longer)
-                longer.learn(encode(published, path).get(key), new)
-                # The engine need not compare the document that was just replaced.
-                write(longer.beyond(), (added.shape, region, False), added)
-                return published
             write(longer.beyond(), (added.shape, region, False), added)
             published = _publish(store, path, metadata, old, new, node, appends=True)
             adopt(published, longer)
@@ -260,8 +271,12 @@ def _checked_shape(shape: Any, old: tuple[int, ...]) -> tuple[int, ...]:
     return new
 
 
+def _fits(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> bool:
+    return len(added) == len(shape) and added[:axis] + added[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
+
+
 def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
-    if len(added) != len(shape) or added[:axis] + added[axis + 1 :] != shape[:axis] + shape[axis + 1 :]:
+    if not _fits(added, shape, axis):
         expected = ", ".join("any" if dim == axis else str(size) for dim, size in enumerate(shape))
         raise ValueError(
             f"expected data of shape ({expected}) to append along axis {axis} of an array of shape {shape}, "
@@ -327,6 +342,7 @@ def _publish(
     above: NodesAbove | None = None,
     *,
     appends: bool = False,
+    then: Adopt | None = None,
 ) -> ArrayMeta:
     def change(current: ArrayMeta) -> ArrayMeta:
         # Somebody may have replaced the array since it was looked at.
@@ -334,7 +350,7 @@ def _publish(
         return _with_shape(as_array_meta(current, path), old, new, store, path)
 
     # Two that append as much make the array as long as each other.
-    return revise(store, path, change, known, above or None, repeatable=not appends)
+    return revise(store, path, change, known, above or None, repeatable=not appends, then=then)
 
 
 def _with_shape(current: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:

@@ -13,12 +13,28 @@ from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 from blizzarr.stores.conditional import try_discard, try_replace
+from blizzarr.stores.requests import alongside, is_remote
 
 _ATTEMPTS = 100
 
 
 NodesAbove: TypeAlias = list[StoredNode | BlizzarrError | None]
 """The nodes at all paths above one, outermost first, as `find_many` returns them."""
+
+
+@contextmanager
+def looking_above(store: Store, path: str, after: NodesAbove, likely: Format | None = None) -> Iterator[None]:
+    """Read the nodes above a path that is changed into the list that `changing` yields, while the block runs.
+
+    The change must be stored by then. What the block stores is no metadata, which the groups above could list. In
+    stores that are not remote, nothing is read.
+    """
+    if not path or not is_remote(store):
+        yield
+        return
+    groups = ancestors(path)
+    with alongside(store, lambda: after.extend(_read(store, groups, likely))):
+        yield
 
 
 @contextmanager
@@ -74,10 +90,7 @@ def withdraw(store: Store, groups: list[str], nodes: NodesAbove | None = None, l
     """
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.
-        nodes = nodes or (
-            find_many(store, groups) if likely is None else find_likely(store, groups, likely, others=False)
-        )
-        pairs = zip(groups, nodes, strict=True)
+        pairs = zip(groups, nodes or _read(store, groups, likely), strict=True)
         nodes = None
         left = [(group, one) for group, one in pairs if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:
@@ -91,6 +104,10 @@ def withdraw(store: Store, groups: list[str], nodes: NodesAbove | None = None, l
         array=f"/{groups[0]}",
         store=str(store),
     )
+
+
+def _read(store: Store, groups: list[str], likely: Format | None) -> NodesAbove:
+    return find_many(store, groups) if likely is None else find_likely(store, groups, likely, others=False)
 
 
 def _is_consolidated(node: StoredNode) -> bool:

@@ -19,7 +19,7 @@ from blizzarr.formats import (
     unmarked,
 )
 from blizzarr.formats.document import Stored
-from blizzarr.hierarchy.changing import NodesAbove, changing
+from blizzarr.hierarchy.changing import NodesAbove, changing, looking_above
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Replaced, Store, check_writable
@@ -52,6 +52,7 @@ def revise(
     *,
     opened: Node | None = None,
     repeatable: bool = True,
+    then: Callable[[N], object] | None = None,
 ) -> N:
     """Change a node's metadata as it is stored now, not as it was when the node was opened.
 
@@ -71,6 +72,7 @@ def revise(
       it, nothing is read at first: the store refuses the change if there is another version by now.
     - `repeatable`: whether the change may be taken for made if the documents that it leads to are stored, whoever
       stored them.
+    - `then`: called with the new metadata when it is stored; far away, while the groups above are read again.
 
     The result is the new metadata, as it was stored.
     """
@@ -79,7 +81,7 @@ def revise(
     # A change that fails, or changes nothing, says nothing before the node was read.
     unread = False
     if known is None and opened is not None and not path and is_remote(store):
-        known = _versioned(store, path, opened)
+        known = versioned(store, path, opened)
         unread = known is not None
     given = opened if known is None else known.meta
     likely = None if given is None else format_of(given)
@@ -88,7 +90,8 @@ def revise(
         paths = [path, *ancestors(path)]
         here, *above = find_many(store, paths) if likely is None else find_likely(store, paths, likely)
         known = here if isinstance(here, StoredNode) else None
-    with changing(store, path, above, likely):
+    stored: N | None = None
+    with changing(store, path, above, likely) as after:
         for _ in range(_ATTEMPTS):
             node, known = known or find_again(store, path) or find_implied(store, path), None
             if node is None:
@@ -105,7 +108,8 @@ def revise(
                     continue
                 if doubtful is not None:
                     if repeatable and node.documents == doubtful[0]:
-                        return doubtful[1]
+                        stored = doubtful[1]
+                        break
                     # What is in the way may be this change itself.
                     raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
                 raise
@@ -121,9 +125,18 @@ def revise(
             done = put(store, node.documents, new)
             if done and discard(store, node.documents, new):
                 # What knows its version need not be read before the next change.
-                return made_of(new, changed, path) if Versioned in map(type, new.values()) else changed
+                stored = made_of(new, changed, path) if Versioned in map(type, new.values()) else changed
+                break
             if done is None:
                 doubtful = new, changed
+        if stored is not None and then is not None and is_remote(store):
+            with looking_above(store, path, after, likely):
+                then(stored)
+            then = None
+    if stored is not None:
+        if then is not None:
+            then(stored)
+        return stored
     if doubtful is not None:
         raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store))
     raise ConflictError(
@@ -131,7 +144,7 @@ def revise(
     )
 
 
-def _versioned(store: Store, path: str, meta: Node) -> StoredNode | None:
+def versioned(store: Store, path: str, meta: Node) -> StoredNode | None:
     """Return a node as it was read or stored, if it has a single document whose version is known."""
     keys = document_keys(path, meta)
     raw = meta.source.raw.get(keys[0].rpartition("/")[2]) if isinstance(meta.source, Stored) else None

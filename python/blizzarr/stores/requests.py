@@ -101,6 +101,22 @@ def each_call(store: object, calls: Iterable[Callable[[], Any]]) -> list[Any]:
     return each(store, lambda call: call(), calls)
 
 
+@contextmanager
+def alongside(store: object, work: Callable[[], object]) -> Iterator[None]:
+    """Do work before the block, or, if the store is remote, while the block runs, so that neither waits for the other.
+
+    A failure of the block is raised first.
+    """
+    if not is_remote(store):
+        work()
+        yield
+        return
+    with Threads(1) as pool:
+        done = pool.map(as_durable_as_here(lambda _: work()), (None,))
+        yield
+        list(done)
+
+
 def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
     """Store values under their keys."""
     together = getattr(store, "set_many", None)
