@@ -5,7 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Unpack
 
+import numpy as np
+import numpy.typing as npt
+
 from blizzarr.array import Array
+from blizzarr.array.erase import box
+from blizzarr.array.facts import binding_of
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
 from blizzarr.array.stored import stored_chunks
@@ -27,6 +32,8 @@ from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import is_below
+from blizzarr.stores.requests import is_remote
+from blizzarr.transfer import write
 
 
 def make_array(
@@ -68,27 +75,47 @@ def make_array(
     elif source is not None:
         source = as_elements(source, metadata.dtype.numpy)
         check_objects(metadata, source)
-    array = Array(store, path, place_node(store, path, metadata, overwrite=overwrite))
-    if source is not None:
-        from blizzarr.copying.elements import copy_elements
+    if source is None:
+        return Array(store, path, place_node(store, path, metadata, overwrite=overwrite))
+    made: list[Array] = []
 
-        try:
-            copy_elements(source, array)
-        except BaseException:
-            # The first error matters, not that the array could not be removed either. What others have put in its place
-            # in the meantime stays.
-            with suppress(BlizzarrError):
+    def fill(stored: ArrayMeta) -> None:
+        made.append(Array(store, path, stored))
+        _fill(made[0], source)
+
+    try:
+        place_node(store, path, metadata, overwrite=overwrite, then=fill)
+    except BaseException:
+        # The first error matters, not that the array could not be removed either. What others have put in its place in
+        # the meantime stays.
+        with suppress(BlizzarrError):
+            for array in made:
                 if _is_in_place(array):
                     _take_back(array)
-            raise
-        if not _is_in_place(array):
-            raise ConflictError(
-                "another writer removed or replaced it while its elements were stored; look at what is there, and "
-                "create it again if need be",
-                array=f"/{path}",
-                store=str(store),
-            )
-    return array
+        raise
+    return made[0]
+
+
+def _fill(array: Array, source: Array | npt.NDArray[Any]) -> None:
+    """Store the elements of a new array.
+
+    Raise `ConflictError` if another writer has removed or replaced the array by then.
+    """
+    from blizzarr.copying.elements import copy_elements
+
+    if isinstance(source, np.ndarray) and is_remote(array.store):
+        # Far away, the engine need not compare the document that was just stored.
+        whole = box([0] * source.ndim, source.shape)
+        write(binding_of(array).beyond(), whole, source)
+    else:
+        copy_elements(source, array)
+    if not _is_in_place(array):
+        raise ConflictError(
+            "another writer removed or replaced it while its elements were stored; look at what is there, and create "
+            "it again if need be",
+            array=array.name,
+            store=str(array.store),
+        )
 
 
 def _take_back(array: Array) -> None:

@@ -40,7 +40,7 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Replaced, Store, check_writable
 from blizzarr.stores.conditional import as_bytes, try_discard, with_version
-from blizzarr.stores.requests import each_call, is_remote
+from blizzarr.stores.requests import alongside, each_call, is_remote
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -93,6 +93,7 @@ def place_node(
     overwrite: bool = False,
     before: Callable[[], None] | None = None,
     copied: bool = False,
+    then: Callable[[N], object] | None = None,
 ) -> N:
     """Store a new node, and the missing groups above it, and return the node as it will be read back.
 
@@ -110,6 +111,8 @@ def place_node(
     - `overwrite`: first remove what is at the path, see `remove_node`.
     - `before`: called when the place is free, right before the documents are stored.
     - `copied`: true if names are those of other nodes, and may be reserved ones.
+    - `then`: called with the node when it is stored; far away, while the groups above are read again. If there is an
+      array above by then, it is for the caller to remove the node, and what this has stored.
     """
     check_writable(store, path)
     form = format_of(meta)
@@ -154,7 +157,12 @@ def place_node(
                     raise
             else:
                 break
-        after += _above_again(store, path, meta, new[path])
+        far, then = (then, None) if is_remote(store) else (None, then)
+        with alongside(store, lambda: after.extend(_above_again(store, path, meta, None if far else new[path]))):
+            if far is not None:
+                far(stored)
+    if then is not None:
+        then(stored)
     return stored
 
 
@@ -204,12 +212,13 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
     return [*(find_many(store, [path], known=known) if known else [None]), *nodes_above], listings
 
 
-def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes]) -> NodesAbove:
+def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes] | None) -> NodesAbove:
     """Make groups above a new node again that another writer, who missed the node, has removed in the meantime.
 
     Return the nodes above; none if one was made: another may have been consolidated before that.
 
-    Raise `NodeTypeError` if an array has taken the place of one. Then the documents of the node are removed again.
+    Raise `NodeTypeError` if an array has taken the place of one. Then the documents of the node that are given are
+    removed again.
     """
     form = format_of(meta)
     if not (wanted := form.groups_above(path)):
@@ -223,7 +232,7 @@ def _above_again(store: Store, path: str, meta: Node, documents: dict[str, bytes
                 _check_above(store, group, there, path, form)
         _store(store, path, {group: encode(GroupMeta(format=meta.format), group) for group in gone})
     except NodeTypeError:
-        _take_back(store, documents)
+        _take_back(store, documents or {})
         raise
     return [] if gone else now
 
