@@ -23,7 +23,7 @@ _THREADS: Final = 32
 _FEW: Final = 4
 _HELD: Final = 256 << 20
 """The bytes that values may take up which are requested at once, those of the fewest requests apart."""
-ARRAYS_AT_ONCE: Final = 8
+ARRAYS_AT_ONCE: Final = 16
 """How many small arrays are copied, written or checked at once if a store is remote: each takes many requests."""
 
 
