@@ -93,8 +93,9 @@ def erase_outside(
 
     def fill(place: tuple[str, tuple[int, ...]]) -> None:
         key, cell = place
-        # What is not stored may be huge, and has the fill value.
-        if are_stored or chunks.get_ranges(key, [(0, 1)]) is not None:
+        # What is not stored may be huge, and has the fill value; what is small is read without that question.
+        size = prod(axis.length(index) for axis, index in zip(edges, cell, strict=True)) * binding.dtype.itemsize
+        if are_stored or size <= COMPARED_BYTES or chunks.get_ranges(key, [(0, 1)]) is not None:
             # Under its locks, the engine looks at the document itself.
             may_fill = (lambda: True) if is_locked else is_still
             _fill_outside(binding, metadata.fill_value, cell, edges, keep, may_fill, write_empty=not deletes)

@@ -15,6 +15,7 @@ from blizzarr.formats import detect
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors, depth
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each
 from blizzarr.zarr.arguments import (
     IGNORED,
     array_options,
@@ -328,7 +329,8 @@ def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_vers
     node = blizzarr.open(resolved, mode="r", path=node_path, zarr_format=given_format(zarr_format, zarr_version))
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
-    return {name: Array(member)[...] for name, member in node.walk() if isinstance(member, blizzarr.Array)}
+    arrays = {name: Array(member) for name, member in node.walk() if isinstance(member, blizzarr.Array)}
+    return dict(zip(arrays, each(resolved, lambda array: array[...], arrays.values(), ARRAYS_AT_ONCE), strict=True))
 
 
 def save(
@@ -363,9 +365,15 @@ def save_group(
         if not hasattr(data, "shape"):
             raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")
     root = open_group(store, mode="w", path=path, zarr_format=zarr_format, storage_options=storage_options)
-    for name, data in arrays.items():
+
+    def make(member: tuple[str, Any]) -> None:
+        name, data = member
         # The default codecs of v2 are others in a method of a group.
         create_array(root.store_path, name=name, data=engine_data(data), zarr_format=root.metadata.zarr_format)
+
+    # Of two at once, one of which is below the other, both would be made.
+    most = 1 if any("/" in name for name in arrays) else ARRAYS_AT_ONCE
+    each(root.engine.store, make, arrays.items(), most)
     _flush(store, root)
 
 
