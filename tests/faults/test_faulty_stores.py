@@ -206,6 +206,27 @@ def test_row_076_entries_that_lead_out(archive: Path, tmp_path: Path) -> None:
     assert all(".." not in key and not key.startswith("/") for key in array.store.list())
 
 
+@pytest.mark.parametrize(("encoding", "link"), [("default", "a/c"), ("v2", "a/0")])
+def test_row_076_a_link_in_the_place_of_a_directory(tmp_path: Path, encoding: str, link: str) -> None:
+    """What lies behind it is not missing: `zip -y` stores links of directories so, and their chunks are elsewhere."""
+    kept: dict[str, bytes] = {}
+    encoded = {"name": encoding, "configuration": {"separator": "/"}}
+    blizzarr.create_array(kept, name="a", data=np.ones((2, 2)), chunks=1, chunk_key_encoding=encoded)
+    with zipfile.ZipFile(tmp_path / "linked.zip", "w") as made:
+        for key, value in kept.items():
+            if not key.startswith(f"{link}/"):
+                made.writestr(key, bytes(value))
+        entry = zipfile.ZipInfo(link)
+        entry.create_system, entry.external_attr = 3, 0o120777 << 16
+        made.writestr(entry, "../elsewhere")
+    array = blizzarr.open(tmp_path / "linked.zip", mode="r", path="a")
+    with pytest.raises(StoreError, match=f"a/.*0/0.*{link!r} is a symbolic link, which is not followed"):
+        array[0]
+    with pytest.raises(StoreError, match="a symbolic link"):
+        blizzarr.copy(array, {})
+    assert "a symbolic link" in str(blizzarr.check(tmp_path / "linked.zip"))
+
+
 def test_row_076_duplicates_the_last_counts(archive: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(archive, "a") as made:
         made.writestr("a/c/0", np.full(16, 7, "<i4").tobytes())

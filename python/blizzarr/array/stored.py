@@ -22,7 +22,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
 
     Chunks outside of the array's shape are included; an interrupted change of the shape may have left some. In
     directories, so is one of the chunks that cannot be read because a file is in the place of their directory, or a
-    directory in their place, also an empty one: they are not missing.
+    directory in their place, also an empty one: they are not missing. In zip files, links are in the way like that.
     """
     prefix = chunk_prefix(path, metadata)
     keys, rank = metadata.chunk_keys, len(metadata.shape)
@@ -32,7 +32,9 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     # Elsewhere a key may begin with another one, and so may a key under which no chunk is stored.
     local = None if metadata.storage_transformers else unwrapped(store)
     top = below.rstrip("/")
-    if isinstance(local, LocalStore) and top and local.native.kind(os_path(top)) in ("file", "other"):
+    is_link = getattr(local, "is_link", _never)  # of zip files
+    is_file = isinstance(local, LocalStore) and top and local.native.kind(os_path(top)) in ("file", "other")
+    if is_file or is_link(top):
         yield prefix + keys.key((0,) * rank), (0,) * rank  # nothing is listed below it
         return
     obstructed = None
@@ -45,10 +47,14 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
             continue
         if kept is not None:
             refuse_out(kept, key)  # chunks behind such a link are not missing
-        position = None if name is None or not in_directories else _obstructed(name, keys, rank)
+        position = _obstructed(name, keys, rank) if name is not None and (in_directories or is_link(key)) else None
         if position is not None and position != obstructed:
             yield prefix + keys.key(position), position
             obstructed = position
+
+
+def _never(key: str) -> bool:
+    return False
 
 
 def chunks_inside(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[int, ...]]:

@@ -78,6 +78,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Findi
     made = Sorted(find_owner)
     strays: list[tuple[str, str | None]] = []
     is_local = isinstance(unwrapped(store), LocalStore)
+    is_link = getattr(unwrapped(store), "is_link", None)  # of zip files
     for key in surveyed.keys:
         if key in nodes.keys or key in entries:
             continue
@@ -88,6 +89,8 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Findi
                 strays.append((key, owner))
         elif is_local and owned_by.is_in_the_way(key):
             findings.append(_in_the_way(key, owned_by, "a file"))
+        elif is_link is not None and owned_by.is_in_the_way(key) and is_link(key):
+            findings.append(_in_the_way(key, owned_by, "a symbolic link, which is not followed"))
         elif not owned_by.meta.storage_transformers:
             owned_by.sort(key, made, findings)
     for path, array in arrays.items():

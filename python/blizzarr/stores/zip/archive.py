@@ -32,6 +32,7 @@ class Archive:
         self.entries: dict[str, Entry] = {}
         self.complaints: tuple[str, ...] = ()
         self._names: Names | None = None  # of a directory without a checksum
+        self._links: tuple[str, ...] = ()  # the beginnings of keys that lie behind a symbolic link
         self._is_complete = True  # without entries that cannot be values, and that a new directory would not list
         self._stop = 0  # of what is listed, in the file as it was when it was opened
         self._file = file
@@ -50,6 +51,7 @@ class Archive:
         if file is not None and file.size:
             directory = read_directory(file.read_at, file.size, str(path))
             self.entries, self.complaints = directory.entries, directory.complaints
+            self._links = tuple(f"{key}/" for key, entry in self.entries.items() if entry.is_link)
             self._stop = directory.stop
             self._is_complete = directory.is_complete
             if not directory.intact:
@@ -86,11 +88,17 @@ class Archive:
             return False
 
     def find(self, key: str) -> Entry | None:
-        """Return the entry of a key; None if there is none."""
+        """Return the entry of a key; None if there is none. Raise `ArchiveError` if it lies behind a symbolic link."""
         entry = self.entries.get(key)
         if entry is None and self._names is not None:
             self._names.check_missing(key)
+        if entry is None and (link := self.link_above(key)) is not None:
+            raise ArchiveError(f"{link!r} is a symbolic link, which is not followed", key=key, store=str(self.path))
         return entry
+
+    def link_above(self, key: str) -> str | None:
+        """Return the name of the symbolic link that is the key, or in the place of a directory that it is in."""
+        return next((link[:-1] for link in self._links if f"{key}/".startswith(link)), None)
 
     def check_listing(self, *, all_keys: bool) -> None:
         """Raise `ArchiveError` if an entry has another name in the directory than in the file."""

@@ -151,6 +151,10 @@ class ZipStore(BaseStore):
         entry = self._archive.find(check_key(key))
         return None if entry is None else f"{self._number} {entry.offset}"
 
+    def is_link(self, key: str) -> bool:
+        """Return True if the key is a symbolic link, or lies behind one; so it is not missing."""
+        return self._archive.link_above(key) is not None
+
     def set(self, key: str, value: Value) -> None:
         """Append the value; it replaces an earlier one of that key.
 
