@@ -104,8 +104,8 @@ def upgrade(
         )
     if old is new:
         return Upgrade(resolved, old, new, ())
-    only_removing = switched and record is not None and record.removed
-    planned = Upgrade(resolved, old, new, ()) if only_removing else plan(resolved, old, new, switched=switched)
+    resumed = record is not None and record.copied
+    planned = plan(resolved, old, new, resumed=resumed, switched=switched)
     if not getattr(resolved, "supports_delete", True):
         # A dry run says so, too: it is what the real one would do.
         raise UnsupportedOperationError(

@@ -10,6 +10,7 @@ from typing import Any, Final
 from blizzarr.array.stored import chunks_inside
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import (
+    FORMATS,
     Format,
     OmeChange,
     StoredNode,
@@ -142,18 +143,29 @@ def _some(paths: list[str]) -> str:
     return ", ".join(paths[:_MOST_PATHS]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
+def is_found_first(old: Format, new: Format) -> bool:
+    """True if the old document of a node counts as long as it has both."""
+    order = list(FORMATS)
+    return old.name in order[: order.index(new.name)]
+
+
+def plan(store: Store, old: Format, new: Format, *, resumed: bool = False, switched: bool = False) -> Upgrade:
     """Plan the upgrade of the hierarchy in a store, without changing anything.
 
-    - `switched`: true if the new documents count already, and only old ones are left to be removed.
+    - `resumed`: true if an interrupted upgrade may have stored new documents, which somebody may have changed since.
+    - `switched`: true if all new documents are stored, and old ones are left to be removed.
     """
     nodes: list[NodeUpgrade] = []
     problems: list[Problem] = []
     consolidated = False
-    # The old entry document has been replaced first, so that it is given here.
-    entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
-    walked = walk(store, old, entry)
-    changes = ome_changes({path: node.meta for path, node in walked.items() if isinstance(node, StoredNode)}, new.name)
+    if switched and is_found_first(old, new):
+        walked, around = _still_old(store, old, new)
+    else:
+        # The old entry document has been replaced first, so that it is given here.
+        entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
+        walked, around = walk(store, old, entry), {}
+    around |= {path: node.meta for path, node in walked.items() if isinstance(node, StoredNode)}
+    changes = ome_changes(around, new.name)
     for path, node in walked.items():
         name = path.rpartition("/")[2]
         reason = new.name_problem(name) if path else None
@@ -173,6 +185,8 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
             problems += [problem.of_node(path) for problem in error.problems]
         except BlizzarrError as error:
             problems.append(Problem(f"/{path}", "a node that can be read", str(error)))
+    if resumed and not is_found_first(old, new):
+        nodes = _with_stored(store, nodes, new)
     if consolidated and not problems:
         if has_consolidated(new):
             nodes[0] = _with_consolidated(nodes, new)
@@ -183,8 +197,48 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
         found = f"{new.name}, whose documents would lie among those of {old.name}; copy the hierarchy instead"
         problems.append(Problem("/", "a format with keys of its own", found))
     if not switched:
-        problems += [*_key_problems(nodes), *_conflicts(store, nodes, old)]
+        # After an interruption, the document that counts is in the plan, so that another one is out of date.
+        problems += [*_key_problems(nodes), *([] if resumed else _conflicts(store, nodes, old))]
     return Upgrade(store, old, new, tuple(nodes), tuple(problems))
+
+
+def _with_stored(store: Store, nodes: list[NodeUpgrade], new: Format) -> list[NodeUpgrade]:
+    """Leave the new documents as they are where a node has them: they count, and what was changed since is in them."""
+    stored = find_many(store, [node.path for node in nodes], [new])
+    return [
+        replace(node, new=there.meta, documents={}) if isinstance(there, StoredNode) and node.path else node
+        for node, there in zip(nodes, stored, strict=True)
+    ]
+
+
+def _still_old(
+    store: Store, old: Format, new: Format
+) -> tuple[dict[str, StoredNode | BlizzarrError], dict[str, ArrayMeta | GroupMeta]]:
+    """Return the nodes whose old documents count because they are there, and others as they were in the old format.
+
+    The old documents of the groups above may be gone, so the new ones lead to these nodes, too.
+    """
+    nodes: dict[str, StoredNode | BlizzarrError] = {}
+    others: dict[str, ArrayMeta | GroupMeta] = {}
+    level = [""]
+    while level:
+        below: set[str] = set()
+        for path, *found in zip(level, *(find_many(store, level, [form]) for form in (old, new)), strict=True):
+            if found[0] is not None:
+                nodes[path] = found[0]
+            elif isinstance(found[1], StoredNode):
+                others[path] = found[1].meta
+            for form, node in zip((old, new), found, strict=True):
+                if isinstance(node, StoredNode) and isinstance(node.meta, GroupMeta):
+                    below |= {join(path, name) for name in listed(store, path, form, [form])[0]}
+        level = sorted(below)
+    changes = ome_changes(others, old.name)
+    others |= {
+        path: replace(others[path], attributes=change.attributes)
+        for path, change in changes.items()
+        if change.attributes is not None
+    }
+    return nodes, others
 
 
 def _undefined(store: Store, node: NodeUpgrade) -> list[str]:

@@ -8,8 +8,9 @@
    while both are there, because their format is found first, they go before the chunks, from the root on, so that no
    group that counts lacks members or attributes. The record then lists all that is to be removed.
 
-Each step can be repeated, so running an interrupted upgrade again finishes it. What was written in between is kept: an
-array without its new document gets its chunks under the new keys again, and one that has it keeps those that are there.
+Each step can be repeated, so running an interrupted upgrade again finishes it. What was changed in between is kept: a
+node without its new document gets it, and its chunks under the new keys, again; so does one whose old document counts
+while it has both. Where the new one counts, it and its chunks stay as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any, Final, Self, TypeVar
 from blizzarr.array.stored import stored_chunks
 from blizzarr.distributing import Progress, Tally, Workers, batches, spread
 from blizzarr.durability import durable
-from blizzarr.formats import FORMATS, StoredNode, chunk_prefix, chunk_store, find_many
+from blizzarr.formats import Format, StoredNode, chunk_prefix, chunk_store, find_many
 from blizzarr.formats.document import load
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import depth
@@ -32,7 +33,7 @@ from blizzarr.problems import Problems
 from blizzarr.stores import Store
 from blizzarr.stores.requests import delete_many, duplicate_many, set_many
 from blizzarr.transformers import stored_key
-from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
+from blizzarr.upgrading.plan import NodeUpgrade, Upgrade, is_found_first
 
 T = TypeVar("T")
 
@@ -88,45 +89,52 @@ def run(
 ) -> None:
     """Run a planned upgrade; with `record`, go on with one that was interrupted.
 
-    With `switched` (the new documents count already), only remove what is old.
+    With `switched` (all new documents are stored), only remove what is old; where old documents count as long as they
+    are there, first store again what may have been changed since.
     """
     store, nodes = upgrade.store, upgrade.nodes
+    old_first = is_found_first(upgrade.old, upgrade.new)
+    only_removing = switched and not old_first
     moving = {node.path: _moves(store, node) for node in nodes if node.moves_chunks}
     copied = record is not None and record.copied
-    found = find_many(store, [*moving], [upgrade.new]) if copied else []
+    found = find_many(store, [*moving], [upgrade.new]) if copied and not old_first else []
     with_new = {path for path, node in zip(moving, found, strict=False) if isinstance(node, StoredNode)}
     duplicates = [move for path, moves in moving.items() if path not in with_new for move in moves]
     stale = []
-    if record is not None and not switched:
+    if record is not None and not only_removing:
         stale = [key for node in nodes if node.path in moving.keys() - with_new for key in _stale(store, node, moving)]
+        stale += [key for node in nodes if node.documents for key in _without_need(node, upgrade.new)]
     levels = [list(level) for _, level in groupby(sorted(nodes, key=_depth, reverse=True), _depth)]
     stored = [_stages([list(node.documents.items()) for node in level]) for level in levels]
     inner = [stage for level, stages in zip(levels, stored, strict=True) if level[0].path for stage in stages]
     root = [stage for level, stages in zip(levels, stored, strict=True) if not level[0].path for stage in stages]
     chunks = [old for moves in moving.values() for old, _ in moves]
-    searched = list(FORMATS)
-    listed: tuple[tuple[str, ...], ...] = record.removed if switched and record is not None else ()
-    if not listed and upgrade.old.name in searched[: searched.index(upgrade.new.name)]:
+    listed: tuple[tuple[str, ...], ...] = ()
+    if old_first:
         outdated = [stage for level in reversed(levels) for stage in _stages([node.outdated[::-1] for node in level])]
-        listed = tuple(map(tuple, [*outdated, chunks]))
+        before = record.removed if switched and record is not None else ()
+        listed = tuple(map(tuple, [*outdated, *before, chunks]))
     # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
     removed = listed or [chunks, *(stage for level in levels for stage in _stages([node.outdated for node in level]))]
-    before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
-    advance = Tally(progress, before + sum(map(len, removed)))
+    storing = 0 if only_removing else len(stale) + len(duplicates) + sum(map(len, inner + root))
+    advance = Tally(progress, storing + sum(map(len, removed)))
+    begun = partial(Record, upgrade.old.name, upgrade.new.name)
+    if switched:  # the root's old document may be gone: what is to be removed cannot be found without the record
+        begun = partial(begun, switching=True, removed=listed)
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
         at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
         for _ in spread(workers, partial(_change, work, store), batches(items, at_once, workers), advance):
             pass
 
-    if not switched:
+    if not only_removing:
         # Nothing old is removed before the new documents would survive a power cut.
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, copied=copied).write(store)
+            begun(copied=copied).write(store)
             all_of(delete_many, stale)
             all_of(duplicate_many, duplicates)
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, copied=True).write(store)
+            begun(copied=True).write(store)
             for stage in inner:
                 all_of(set_many, stage)
         with durable("full"):
@@ -162,6 +170,12 @@ def _stale(store: Store, node: NodeUpgrade, moving: Mapping[str, list[tuple[str,
     for key, _ in stored_chunks(store, node.path, node.new):
         if (stored := stored_key(there, key, store)) is not None and stored not in targets:
             yield stored
+
+
+def _without_need(node: NodeUpgrade, new: Format) -> list[str]:
+    """Return the keys of new documents that a node no longer needs: of attributes that are gone since, for example."""
+    kept = {*node.documents, *node.outdated, *node.replaced}
+    return [key for key in new.document_keys(node.path) if key not in kept]
 
 
 def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:

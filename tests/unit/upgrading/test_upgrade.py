@@ -292,6 +292,42 @@ def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
     assert stop >= 20
 
 
+@pytest.mark.filterwarnings("ignore:.*in two formats")
+@pytest.mark.parametrize(("old", "new"), [("v2", "v3"), ("v3", "v2")])
+@pytest.mark.parametrize("consolidated", [False, True])
+def test_what_is_changed_after_an_interruption_is_kept(old: str, new: str, *, consolidated: bool) -> None:
+    """Elements, rows, attributes and nodes, whichever document counts until the upgrade goes on."""
+    start: dict[str, Any] = {}
+    root = blizzarr.create_group(start, zarr_format=old)
+    root.create_array("g/a", data=np.arange(4), chunks=2, attributes={"units": "mm"})
+    if consolidated:
+        blizzarr.consolidate_metadata(start)
+    stop, done = 0, False
+    while not done:
+        values = Dies(start)
+        values.left = stop
+        try:
+            done = blizzarr.upgrade(values, to=new).done
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        values.left = 1 << 30
+        array = blizzarr.open_array(values, path="g/a", mode="r+")
+        array[:2] = [9, 8]
+        array[2:] = 0  # the fill value: a chunk goes
+        array.append([7])
+        del array.attrs["units"]
+        blizzarr.open_group(values, path="g", mode="r+").attrs["day"] = 1
+        if not done:
+            blizzarr.upgrade(values, to=new)
+        root = blizzarr.open_group(values, mode="r")
+        assert root.metadata.format == new
+        assert root["g/a"][:].tolist() == [9, 8, 0, 0, 7], stop
+        assert (root["g"].attrs.asdict(), root["g/a"].attrs.asdict()) == ({"day": 1}, {})
+        assert blizzarr.check(values).clean
+        stop += 1
+    assert stop >= 10
+
+
 def test_a_directory_of_an_interrupted_upgrade_opens(tmp_path: Path) -> None:
     """Its chunks have directories at their new place, but no document there."""
     root = blizzarr.create_group(tmp_path / "t", zarr_format="v3_draft")
