@@ -73,9 +73,9 @@ def copy(
 
     A copy that was interrupted can be finished by calling again with ``resume=True``: a small record beside each
     unfinished array says how far it has come, and is removed when the array is done; one beside each group is there
-    until everything is done. If the metadata of the source has changed meanwhile, the call is refused; so it is if its
-    chunks were written, for sources in a directory or in memory. In other stores such writes go unnoticed, so do not
-    change the elements before the copy is done.
+    until everything is done. If the metadata of the source has changed meanwhile, the call is refused; so it is if
+    chunks of a half-copied array were written, for sources in a directory or in memory. Such writes go unnoticed in
+    other stores, and in arrays of a group that are done, so do not change elements before the whole copy is done.
 
     Parameters
     ----------
