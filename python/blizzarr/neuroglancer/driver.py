@@ -30,9 +30,8 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
-from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import open_stored
-from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, do_later
 from blizzarr.transactions import StagedStore

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.config import config
-from blizzarr.errors import NotReadableError, SpecError
+from blizzarr.errors import NotReadableError, NotWritableError, SpecError
 from blizzarr.indexing.form import Form, Map
 from blizzarr.json_members import as_text
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -299,10 +299,12 @@ def fitted(elements: Elements, target: Form) -> Elements:
 def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Form) -> None:
     """Write one view into another, piece by piece, each of whole chunks of the target.
 
-    Raise `SpecError` when the source cannot be read, its elements cannot become those of the target unasked, or its
-    lengths do not fit.
+    Raise `SpecError` when the target cannot be written, the source cannot be read, its elements cannot become those of
+    the target unasked, or its lengths do not fit.
     """
-    source_form = source.current(source_form)
+    if not target.writable:
+        raise NotWritableError("Destination does not support writing.")
+    target_form, source_form = target.current(target_form), source.current(source_form)
     if not source.readable:
         raise NotReadableError("Source does not support reading.")
     if not is_implicit(source.dtype, target.dtype):

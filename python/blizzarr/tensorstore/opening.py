@@ -46,8 +46,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores.requests import each
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
-from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, known_metadata, locate

@@ -18,10 +18,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import common_units
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Request
-from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import OPENERS, limited
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer, placed
-from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
 from blizzarr.tensorstore.values import array_driver
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, form_of

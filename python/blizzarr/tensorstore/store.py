@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,22 +26,28 @@ from blizzarr.futures import (
     write_futures,
 )
 from blizzarr.indexing.form import Form
-from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
+from blizzarr.keywords import name_keywords, unknown_keywords
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import strip
+from blizzarr.spec.dtype import DType, DTypeLike, as_dtype, element_dtype
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.open_mode import MODES
 from blizzarr.spec.pretty import Pretty
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.spec import Spec, spec_of
+from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
+from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared, in_flight, resolved_view, with_bounds_of, with_transaction
-from blizzarr.tensorstore.facts import StorageStatistics as Statistics
-from blizzarr.tensorstore.facts import StoreFacts, driver_of
 from blizzarr.transactions import Transaction, delaying
-from blizzarr.views import IndexTransform, form_of
+from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of, form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.transform import index
 
 T = TypeVar("T")
 
-_DONE: Future[None] = resolved(None)
-_WRITTEN = write_futures(_DONE, _DONE)
+_WRITTEN = write_futures(resolved(None), resolved(None))
 _WRITING = Pace()
 """A running estimate of how long changing a few files on this machine takes."""
 
@@ -54,7 +61,7 @@ class _Assignable(Subscript[Any]):
         self._call(key)._storing(source)()
 
 
-class TensorStore(Pretty, StoreFacts):
+class TensorStore(Pretty, Indexed):
     """A view of an array: indexing it gives another view, and reads nothing.
 
     Made by `open`, `array` and others. Indices are those of the domain: none counts from the end, and a slice keeps its
@@ -76,12 +83,152 @@ class TensorStore(Pretty, StoreFacts):
     __slots__ = ("__weakref__", "_driver", "_form")
     _indexing = _Assignable
 
-    StorageStatistics = Statistics
+    _driver: Driver
+    _form: Form
+
+    @dataclass(kw_only=True)
+    class StorageStatistics:
+        """The answers to whether none and whether all of a view is stored; None for a question that was not asked.
+
+        Examples
+        --------
+        >>> TensorStore.StorageStatistics(not_stored=True)
+        TensorStore.StorageStatistics(not_stored=True, fully_stored=None)
+        """
+
+        not_stored: bool | None = None
+        fully_stored: bool | None = None
 
     def __init__(self) -> None:
         raise TypeError("expected open(), array() or another view, which make stores")
 
-    # Views
+    # Its properties
+
+    @property
+    def domain(self) -> IndexDomain:
+        """The domain of the view: its indices."""
+        return domain_of(self._form.domain)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._form.lower)
+
+    ndim = rank
+
+    @property
+    def dtype(self) -> DType:
+        """The data type of the elements."""
+        return self._driver.dtype
+
+    @property
+    def readable(self) -> bool:
+        """True if the view can be read."""
+        return self._driver.readable
+
+    @property
+    def writable(self) -> bool:
+        """True if the view can be written."""
+        return self._driver.writable
+
+    @property
+    def mode(self) -> str:
+        """The access: ``"r"``, ``"w"`` or ``"rw"``."""
+        return "r" * self._driver.readable + "w" * self._driver.writable
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """The layout in which the elements are stored, and the pieces in which they are best read and written.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
+        ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
+        """
+        return layout_of_view(self._driver.schema.chunk_layout, self._form)
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """The codec that turns elements into bytes; None if there is none."""
+        return self._driver.schema.codec
+
+    @property
+    def fill_value(self) -> npt.NDArray[Any] | None:
+        """The value of elements that were never written; None if there is no such value."""
+        fill = self._driver.schema.fill_value
+        return None if fill is None else fill_of_view(fill, self._form, self._driver.domain)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """The unit of each dimension, None where it is not known."""
+        return units_of_view(self._driver.dimension_units, self._form)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema: data type, domain, layout, codec, fill value and units together."""
+        parts = self.domain, self.chunk_layout, self.dimension_units, self.codec, self.fill_value
+        return schema_of(self.dtype, self.rank, *parts)
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """The key-value store that the elements are in; None if there is none."""
+        return self._driver.kvstore
+
+    @property
+    def url(self) -> str:
+        """The location as a URL."""
+        return self.spec(minimal_spec=True).url
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """The transaction that gathers writes; None if they are stored directly."""
+        return self._driver.transaction
+
+    def spec(
+        self,
+        *,
+        minimal_spec: bool | None = None,
+        retain_context: bool | None = None,
+        unbind_context: bool | None = None,
+        **changes: Any,
+    ) -> Spec:
+        """Return the spec that opens this view again, or creates it afresh.
+
+        Parameters
+        ----------
+        minimal_spec
+            Leave out the metadata, which is stored with the array anyway.
+        retain_context
+            Keep the very resources that the view uses; for use in this process.
+        unbind_context
+            Spell out which resources the view uses.
+        **changes
+            Open modes and bounds of caches, as for `Spec.update`.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> ts.array([1, 2, 3])[1:].spec()
+        Spec({
+          'array': [2, 3],
+          'driver': 'array',
+          'dtype': 'int64',
+          'transform': {
+            'input_exclusive_max': [3],
+            'input_inclusive_min': [1],
+            'output': [{'input_dimension': 0, 'offset': -1}],
+          },
+        })
+        """
+        if unknown := changes.keys() - _CHANGES:
+            raise unknown_keywords(TensorStore.spec, unknown)
+        node = self._driver.spec_of(self._form, bool(minimal_spec))
+        spec = spec_of(node if retain_context or unbind_context else strip(node))
+        spec.update(unbind_context=unbind_context, **changes)
+        return spec
+
+    # Views of it
 
     def _with_form(self, form: Form) -> TensorStore:
         return store_of(self._driver, form)
@@ -102,7 +249,7 @@ class TensorStore(Pretty, StoreFacts):
         """Write to a view, and wait until that is done."""
         self[key]._storing(source)()
 
-    # Elements
+    # Its elements
 
     def read(self, *, order: Literal["C", "F"] = "C", batch: Batch | None = None) -> Future[npt.NDArray[Any]]:
         """Read the elements of the view.
@@ -179,9 +326,10 @@ class TensorStore(Pretty, StoreFacts):
 
     def _storing(self, source: Any) -> Callable[[], None]:
         """Return the work of a write, which delays the commit of the transactions that it is in."""
-        is_view = isinstance(source, TensorStore)
-        copying = source._in_transaction(lambda: self._copy(source)) if is_view else None
-        return self._in_transaction(copying or self._writing(source))
+        if not isinstance(source, TensorStore):
+            return self._in_transaction(self._writing(source))
+        copying = partial(copy_view, source._driver, source._form, self._driver, self._form)
+        return self._in_transaction(source._in_transaction(copying))
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self._driver
@@ -194,12 +342,6 @@ class TensorStore(Pretty, StoreFacts):
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
         elements = as_source(source, form.shape, driver.dtype)
         return lambda: driver.write(form, fitted(elements, form))
-
-    def _copy(self, source: TensorStore) -> None:
-        driver = self._driver
-        if not driver.writable:
-            raise NotWritableError("Destination does not support writing.")
-        copy_view(driver_of(source), form_of(source), driver, driver.current(self._form))
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
@@ -266,7 +408,7 @@ class TensorStore(Pretty, StoreFacts):
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
-    ) -> Future[Statistics]:
+    ) -> Future[StorageStatistics]:
         """Report whether any, and whether all, chunks of the view are stored; in shards, inner chunks count.
 
         Parameters
@@ -275,11 +417,10 @@ class TensorStore(Pretty, StoreFacts):
             What to find out.
         """
 
-        def work() -> Statistics:
-            if not (query_not_stored or query_fully_stored):
-                return Statistics()
-            nothing, everything = self._driver.storage_statistics(self._form)
-            return Statistics(
+        def work() -> TensorStore.StorageStatistics:
+            is_asked = query_not_stored or query_fully_stored
+            nothing, everything = self._driver.storage_statistics(self._form) if is_asked else (None, None)
+            return TensorStore.StorageStatistics(
                 not_stored=nothing if query_not_stored else None,
                 fully_stored=everything if query_fully_stored else None,
             )
@@ -312,6 +453,16 @@ class TensorStore(Pretty, StoreFacts):
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
         return store_of, (self._driver, self._form)
+
+
+def driver_of(store: TensorStore) -> Driver:
+    return store._driver
+
+
+_CHANGES: Final = ("open_mode", *MODES, "recheck_cached_metadata", "recheck_cached_data", "recheck_cached")
+"""The changes that `TensorStore.spec` takes."""
+
+name_keywords(TensorStore.spec, _CHANGES)
 
 
 # A function of driver and form, so that the view can be collected before the work is done.

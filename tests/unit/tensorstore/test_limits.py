@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blizzarr.caching import CachePool
-from blizzarr.tensorstore.facts import driver_of
+from blizzarr.tensorstore.store import driver_of
 from tensorstore_face import ours, theirs
 
 

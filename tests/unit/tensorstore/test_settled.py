@@ -13,8 +13,7 @@ import tensorstore
 
 import blizzarr.tensorstore as ts
 from blizzarr.tensorstore import stored_array, stored_place
-from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, driver_of
 
 _SPEC = {"driver": "zarr3", "kvstore": "memory://a/"}
 

@@ -35,8 +35,8 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Request
-from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import find_stored, open_stored
+from blizzarr.tensorstore.store import driver_of
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from unit.spec.oracle import Refusal, refusal_of

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from tests.tensorstore_face import ours, theirs
 
-from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.picking import Pieces
 from blizzarr.tensorstore.staging import Staged
+from blizzarr.tensorstore.store import driver_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer
 
 _CHUNK = (5, 7, 4)
