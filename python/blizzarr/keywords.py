@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
+from math import inf
 from typing import Any, Final, ParamSpec, TypeVar
 
 from blizzarr.json_values import quote
@@ -67,18 +68,21 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """
     rows = signature(function).parameters
     known = rows.keys()
-    takes_any = any(row.kind is Parameter.VAR_KEYWORD for row in rows.values())
+    kinds = [row.kind for row in rows.values()]
+    takes_any = Parameter.VAR_KEYWORD in kinds
     named_only = [name for name, row in rows.items() if row.kind is Parameter.KEYWORD_ONLY]
-    most = len(rows) - len(named_only) - takes_any
+    most = inf if Parameter.VAR_POSITIONAL in kinds else len(rows) - len(named_only) - takes_any
 
     @wraps(function)
     def checked(*args: P.args, **named: P.kwargs) -> R:
         if not (takes_any or named.keys() <= known):
             raise unknown_keywords(function, named.keys() - known)
         if len(args) > most:
-            expected = f"expected at most {most} positional argument{'s' * (most != 1)}, found {len(args)}"
+            # Nobody passes `self`.
+            wanted, found = (count - ("self" in rows) for count in (most, len(args)))
+            expected = f"expected at most {wanted} positional argument{'s' * (wanted != 1)}, found {found}"
             others = ", ".join(f"{name}=" for name in named_only)
-            raise TypeError(f"{function.__name__}(): {expected}; name the others: {others}")
+            raise TypeError(f"{_shown(function)}(): {expected}; name the others: {others}")
         return function(*args, **named)
 
     return checked
@@ -104,10 +108,13 @@ def unknown_keywords(
     rows = signature(function).parameters.values()
     known = [*(row.name for row in rows if row.name != "self" and row.kind not in hidden), *more]
     names = sorted(unknown)
-    if name is None:
-        name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
-    text = f"{name}(): unexpected keyword arguments: {', '.join(names)}"
+    text = f"{name or _shown(function)}(): unexpected keyword arguments: {', '.join(names)}"
     return TypeError("; ".join([text, *dict.fromkeys(_hint(each, known) for each in names)]))
+
+
+def _shown(function: Callable[..., Any]) -> str:
+    """Return the name by which users call a function: for ``__init__``, that of the class."""
+    return function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
 
 def _hint(name: str, known: list[str]) -> str:

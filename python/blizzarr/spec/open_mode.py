@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Never, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected
-from blizzarr.keywords import name_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 
 
 @dataclass(repr=False)
@@ -41,6 +41,7 @@ class OpenMode:
     assume_metadata: bool
     assume_cached_metadata: bool
 
+    @exact_keywords
     def __init__(
         self,
         *,
@@ -49,10 +50,7 @@ class OpenMode:
         delete_existing: bool | None = False,
         assume_metadata: bool | None = False,
         assume_cached_metadata: bool | None = False,
-        **unknown: Never,
     ) -> None:
-        if unknown:
-            raise unknown_keywords(OpenMode.__init__, unknown)
         self.open = bool(open)
         self.create = bool(create)
         self.delete_existing = bool(delete_existing)
@@ -76,9 +74,6 @@ _RULES = [
 """In the order in which they are checked: a mode, and which other one it needs or excludes."""
 
 
-name_keywords(OpenMode.__init__)
-
-
 def modes_on(mode: OpenMode) -> list[str]:
     """Return the names of the modes that are on."""
     return [name for name in MODES if getattr(mode, name)]
@@ -97,7 +92,7 @@ def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:
         on |= set(modes_on(mode))
     if "assume_metadata" in on:
         on.discard("assume_cached_metadata")
-    return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
+    return OpenMode(**dict.fromkeys(on, True))
 
 
 def check_mode(mode: OpenMode) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Never
+from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
 from blizzarr.json_values import MISSING, quote
-from blizzarr.keywords import name_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.views.values import opt_index, to_index
 
 _MISSING: Any = MISSING
@@ -34,6 +34,7 @@ class Dim:
     _interval: Interval
     _label: str
 
+    @exact_keywords
     def __init__(
         self,
         *bounds_or_label: Any,
@@ -44,10 +45,7 @@ class Dim:
         inclusive_max: int | None = _MISSING,
         implicit_lower: bool | None = _MISSING,
         implicit_upper: bool | None = _MISSING,
-        **unknown: Never,
     ) -> None:
-        if unknown:
-            raise unknown_keywords(Dim.__init__, unknown)
         kinds = {"size": size, "exclusive_max": exclusive_max, "inclusive_max": inclusive_max}
         given: dict[str, Any] = {"label": label, "inclusive_min": inclusive_min, **kinds}
         given = {name: value for name, value in given.items() if value is not _MISSING}
@@ -200,9 +198,6 @@ class Dim:
         if self._label:
             terms.append(f"label={quote(self._label)}")
         return f"Dim({', '.join(terms)})"
-
-
-name_keywords(Dim.__init__)
 
 
 def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
-from typing import Any, Final, Never, Self, TypeVar, overload
+from typing import Any, Final, Self, TypeVar, overload
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, INT64_MAX
 from blizzarr.indexing.layout import permute
-from blizzarr.keywords import name_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.views.compose import compose, cut
 from blizzarr.views.descriptions import domain_of_vectors, domain_to_json, form_of_dims, parse_domain
 from blizzarr.views.dim import Dim, dim_of, merged_dims
@@ -219,6 +219,7 @@ class IndexDomain(FormValue, Movable):
 
     __slots__ = ()
 
+    @exact_keywords
     def __init__(
         self,
         rank: int | Iterable[Dim] | None = None,
@@ -232,10 +233,7 @@ class IndexDomain(FormValue, Movable):
         labels: Iterable[str | None] | None = None,
         dimensions: Iterable[Dim] | None = None,
         json: Any = None,
-        **unknown: Never,
     ) -> None:
-        if unknown:
-            raise unknown_keywords(IndexDomain.__init__, unknown)
         lower = inclusive_min, implicit_lower_bounds
         upper = exclusive_max, inclusive_max, shape, implicit_upper_bounds
         vectors = (*lower, *upper, labels)
@@ -383,9 +381,6 @@ class IndexDomain(FormValue, Movable):
 
     def __repr__(self) -> str:
         return "{ " + ", ".join(map(str, self)) + " }"
-
-
-name_keywords(IndexDomain.__init__)
 
 
 def domain_of(form: Form) -> IndexDomain:

@@ -6,7 +6,7 @@ First, how views are indexed: by NumPy's terms, domains, dimension expressions a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Final, Never, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from blizzarr.errors import OutOfBoundsError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import check_contains
 from blizzarr.json_values import quote
-from blizzarr.keywords import name_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.views.compose import compose, cut
 from blizzarr.views.descriptions import domain_of_vectors, form_of_dims, parse_transform, transform_to_json
 from blizzarr.views.dim import Dim
@@ -116,6 +116,7 @@ class IndexTransform(FormValue, Indexed):
 
     __iter__: ClassVar[None] = None
 
+    @exact_keywords
     def __init__(
         self,
         input_rank: int | IndexDomain | Iterable[Dim] | None = None,
@@ -130,10 +131,7 @@ class IndexTransform(FormValue, Indexed):
         input_labels: Iterable[str | None] | None = None,
         domain: IndexDomain | Iterable[Dim] | None = None,
         json: Any = None,
-        **unknown: Never,
     ) -> None:
-        if unknown:
-            raise unknown_keywords(IndexTransform.__init__, unknown)
         lower = input_inclusive_min, implicit_lower_bounds
         upper = input_exclusive_max, input_inclusive_max, input_shape, implicit_upper_bounds
         vectors = (*lower, *upper, input_labels)
@@ -256,9 +254,6 @@ class IndexTransform(FormValue, Indexed):
         lines.append("  Output index maps:")
         lines.extend(f"    out[{output}] = {_shown(map_)}" for output, map_ in enumerate(form.maps))
         return "\n".join(lines) + "\n"
-
-
-name_keywords(IndexTransform.__init__)
 
 
 def transform_of(form: Form) -> IndexTransform:
