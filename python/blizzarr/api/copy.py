@@ -38,7 +38,7 @@ from blizzarr.model.names import ancestors, check_path, depth, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
-from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each, is_remote, is_small, publish
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each, each_array, publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
@@ -206,12 +206,7 @@ def copy(
         def run(job: ArrayCopy) -> None:
             job.run(advance, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
 
-        far = next(filter(is_remote, (target, *stores)), None)
-        if far is not None and workers is None:
-            each(far, run, [job for job in jobs if is_small(job.held_bytes)], ARRAYS_AT_ONCE)
-            jobs = [job for job in jobs if not is_small(job.held_bytes)]
-        for job in jobs:
-            run(job)
+        each_array((target, *stores) if workers is None else (), run, jobs, lambda job: job.held_bytes)
     for group in consolidated if getattr(target, "supports_list", True) else ():
         consolidate(target, group, groups[group])
     if groups:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple, TypedDict
 
@@ -16,13 +15,13 @@ from blizzarr.checking.ome_in_v3 import find_old_ome
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
-from blizzarr.distributing import Progress, Tally, Workers, batches
+from blizzarr.distributing import Progress, Tally, Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, PROGRESS, StoredNode, format_of, read_node
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, Store
-from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
+from blizzarr.stores.requests import each_array
 from blizzarr.stores.wrapper import unwrapped
 
 
@@ -82,21 +81,17 @@ def look(
 
 def _verified(
     store: Store, arrays: dict[str, ArrayMeta], keys: Sorted, fast: bool, advance: Tally, workers: Workers | None
-) -> Iterator[Verified]:
-    """Verify the chunks of all arrays; of small ones, several at once if the store is far away."""
+) -> list[Verified]:
+    """Verify the chunks of all arrays."""
 
-    def of_one(path: str, advance: Callable[[int], None] = advance) -> Verified:
+    def of_one(path: str) -> Verified:
         return verify(store, path, arrays[path], keys.chunks[path], fast=fast, advance=advance, workers=workers)
 
+    def held_bytes(path: str) -> int:
+        return len(keys.chunks[path]) * largest_bytes(arrays[path])
+
     there = [path for path, positions in keys.chunks.items() if positions]
-    many = is_remote(store) and workers is None
-    small = [path for path in there if many and is_small(len(keys.chunks[path]) * largest_bytes(arrays[path]))]
-    for several in batches(small, ARRAYS_AT_ONCE):
-        # Progress is reported by this thread.
-        yield from each(store, lambda path: of_one(path, lambda _: None), several)
-        advance(sum(len(keys.chunks[path]) for path in several))
-    done = {*small}
-    yield from (of_one(path) for path in there if path not in done)
+    return each_array((store,) if workers is None else (), of_one, there, held_bytes)
 
 
 def _prefixes(store: Store, path: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
+from blizzarr.stores.requests import each_array
 
 Node: TypeAlias = Array | Group
 
@@ -74,24 +74,19 @@ def diff(
             return None
         return compare_elements(f"/{name}", one, other, tolerance, shown, advance, workers)
 
-    far = next(filter(is_remote, (a.store, b.store)), None)
-    compared = {}
-    if far is not None and workers is None:
-        # Small arrays that are far away wait for requests most of the time.
-        quick = [pair for pair in pairs if is_small(TEMPORARY * (pair[1].nbytes + pair[2].nbytes))]
-        compared = dict(zip((pair[0] for pair in quick), each(far, compare, quick, ARRAYS_AT_ONCE), strict=True))
-    for pair in pairs:
-        name = pair[0]
-        path = f"/{name}"
+    def held_bytes(pair: tuple[str, Array, Array]) -> int:
+        return TEMPORARY * (pair[1].nbytes + pair[2].nbytes)
+
+    results = each_array((a.store, b.store) if workers is None else (), compare, pairs, held_bytes)
+    for (name, _, _), result in zip(pairs, results, strict=True):
         _add_metadata(made, name, metadata)
-        result = compared[name] if name in compared else compare(pair)
         if result is None:
             continue
         elements, unreadable = result
         made.elements += elements.compared
         made.unreadable += unreadable
         if elements.different:
-            made.add(Difference("elements", path, str(elements), elements))
+            made.add(Difference("elements", f"/{name}", str(elements), elements))
     made.seconds = time.monotonic() - began
     return made
 

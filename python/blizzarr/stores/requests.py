@@ -96,6 +96,22 @@ def each(
         return list(results)
 
 
+def each_array(
+    stores: Iterable[object], work: Callable[[T], R], arrays: Sequence[T], size_of: Callable[[T], int]
+) -> list[R]:
+    """Return the results of `work` for all arrays, in their order; small ones are done first if any store is remote.
+
+    They wait for requests most of the time, so several are worked on at once.
+
+    - `size_of`: a function that returns the bytes of memory that the work on an array takes.
+    """
+    far = next(filter(is_remote, stores), None)
+    small = [number for number, array in enumerate(arrays) if far is not None and is_small(size_of(array))]
+    results = each(far, lambda number: work(arrays[number]), small, ARRAYS_AT_ONCE)
+    done = dict(zip(small, results, strict=True))
+    return [done[number] if number in done else work(array) for number, array in enumerate(arrays)]
+
+
 def each_call(store: object, calls: Iterable[Callable[[], Any]]) -> list[Any]:
     """Return the results of calls, whose requests are made at once if the store is remote; see `each`."""
     return each(store, lambda call: call(), calls)
