@@ -42,7 +42,7 @@ class LazyTable(Mapping[str, T]):
         try:
             return self._here[name]
         except KeyError:
-            value: T = _import(self.places[name])
+            value: T = object_at(self.places[name])
             self._here[name] = value
             return value
 
@@ -73,7 +73,7 @@ def lazy_names(
 
             advice = getattr(renamed, instead) if instead else {}
             raise renamed.no_attribute(modules[package], f"module {package!r}", name, advice)
-        value = _import(by_name[name])
+        value = object_at(by_name[name])
         setattr(modules[package], name, value)
         return value
 
@@ -83,6 +83,7 @@ def lazy_names(
     return get, names
 
 
-def _import(location: str) -> Any:
-    module, _, name = location.partition(":")
+def object_at(place: str) -> Any:
+    """Return the object at a place."""
+    module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from blizzarr.errors import UnknownExtensionError
-from blizzarr.lazy_imports import LazyTable
+from blizzarr.lazy_imports import LazyTable, object_at
 
 T = TypeVar("T")
 
@@ -59,8 +59,7 @@ class OpenTable(LazyTable[T]):
         try:
             value = super().__getitem__(name)
             if self._adapters[name]:
-                adapt: Callable[[str, Any], T] = LazyTable({"": self._adapters[name]})[""]
-                value = adapt(name, value)
+                value = object_at(self._adapters[name])(name, value)
         except (ImportError, AttributeError) as missing:
             place = self.places[name]
             reason = f"{name!r} of the group {self._group} cannot be imported from {place}: {missing}"

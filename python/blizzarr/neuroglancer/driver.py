@@ -23,7 +23,7 @@ from blizzarr.neuroglancer.volume_constraints import VolumeConstraints
 from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import StoredDriver
-from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode

@@ -37,8 +37,7 @@ from blizzarr.spec.drivers import DRIVERS, Change, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.kvstore_json import url_part
-from blizzarr.spec.metadata import MetadataConstraints
-from blizzarr.spec.metadata.interface import one_chunk_shape
+from blizzarr.spec.metadata.interface import MetadataConstraints, one_chunk_shape
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json

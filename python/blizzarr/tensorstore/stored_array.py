@@ -34,8 +34,8 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.names import ancestors
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
-from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.elements import Field
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import schema_of
 from blizzarr.spec.spec_node import SpecNode

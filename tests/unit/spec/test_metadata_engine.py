@@ -11,7 +11,8 @@ import blizzarr.tensorstore as ts
 from blizzarr.codecs import chain
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.formats import v3
-from blizzarr.spec.metadata import METADATA, reading
+from blizzarr.spec.drivers import DRIVERS
+from blizzarr.spec.metadata import reading
 from blizzarr.spec.schema import Schema
 from support.calls import calls_of
 
@@ -28,10 +29,15 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
+def constraints_of(driver: str) -> Any:
+    stored: Any = DRIVERS[driver]
+    return stored.constraints
+
+
 @pytest.mark.parametrize("driver", WRONG)
 def test_every_member_that_is_wrong_is_named(driver: str) -> None:
     with pytest.raises(SpecError) as caught:
-        METADATA[driver].from_json(WRONG[driver])
+        constraints_of(driver).from_json(WRONG[driver])
     for name in WRONG[driver]:
         assert f'"{name}"' in str(caught.value)
 
@@ -51,7 +57,7 @@ def test_every_reason_that_nothing_can_be_made_is_named() -> None:
     codec = ts.CodecSpec({"driver": "zarr3", "codecs": ["zstd"]})
     schema = Schema(dtype="int8", shape=[3], codec=codec, fill_value=[1, 2, 3])
     with pytest.raises(SpecError) as caught:
-        METADATA["zarr3"].from_json({"codecs": ["gzip"]}).create(schema, {})
+        constraints_of("zarr3").from_json({"codecs": ["gzip"]}).create(schema, {})
     assert "fill_value" in str(caught.value)
     assert "zstd" in str(caught.value)
 
@@ -60,7 +66,7 @@ def test_every_reason_that_nothing_can_be_made_is_named() -> None:
 def test_a_reason_is_named_once(driver: str) -> None:
     """The layout is found to be impossible before the order and the shapes of chunks are chosen from it."""
     chunks = {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}}}
-    constraints = METADATA[driver].from_json(chunks if driver == "zarr3" else {"chunks": [3]})
+    constraints = constraints_of(driver).from_json(chunks if driver == "zarr3" else {"chunks": [3]})
     schema = Schema(dtype="int8", shape=[4], chunk_layout=ts.ChunkLayout(chunk_shape=[2]))
     with pytest.raises(SpecError) as caught:
         constraints.create(schema, {})
@@ -70,7 +76,7 @@ def test_a_reason_is_named_once(driver: str) -> None:
 @pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
 def test_constraints_of_an_array_make_the_same_one(driver: str) -> None:
     """What is made of an array, as JSON and back, demands that array, and makes it again."""
-    kind = METADATA[driver]
+    kind = constraints_of(driver)
     schema = Schema(dtype="int16", shape=[30, 40])
     meta = kind.from_json({}).create(schema, {})
     again = kind.from_json(kind.of(meta).to_json())

@@ -10,6 +10,7 @@ from blizzarr.errors import SpecError
 from blizzarr.formats import Format, format_named
 from blizzarr.json_members import Members, Option, as_bool, options_json
 from blizzarr.json_values import MISSING, copied, quote
+from blizzarr.lazy_imports import object_at
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.drivers.driver import (
     Change,
@@ -21,7 +22,7 @@ from blizzarr.spec.drivers.driver import (
     with_schema,
 )
 from blizzarr.spec.kvstore_json import kvstore_of
-from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.open_mode import MODES, OpenMode, changed_mode, modes_on, recheck_from_json
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.schema import UNCONSTRAINED
@@ -38,7 +39,8 @@ class StoredDriver(Driver):
     formats
         The names of the formats that the driver reads; it writes the first.
     constraints
-        The class of the constraints on metadata; by default constraints are members of the documents, which are JSON.
+        The class of the constraints on metadata, or its place, ``"module:name"``, from which it is imported when it is
+        needed. By default constraints are members of the documents, which are JSON.
     scheme
         The scheme of URLs that mean the driver; by default its name.
     """
@@ -47,7 +49,11 @@ class StoredDriver(Driver):
     optional_resources = ("metadata_cache_pool",)
 
     def __init__(
-        self, name: str, formats: Sequence[str], constraints: type[MetadataConstraints] | None = None, scheme: str = ""
+        self,
+        name: str,
+        formats: Sequence[str],
+        constraints: type[MetadataConstraints] | str | None = None,
+        scheme: str = "",
     ) -> None:
         self.name = name  # type: ignore[misc]
         self.scheme = scheme or name  # type: ignore[misc]
@@ -57,12 +63,13 @@ class StoredDriver(Driver):
     @cached_property
     def constraints(self) -> type[MetadataConstraints]:
         """The class of the constraints on metadata."""
-        kind = self._constraints or METADATA.get(self.name)
-        if kind is None:
+        given = self._constraints
+        if given is None:
             from blizzarr.spec.metadata.older import DocumentConstraints
 
             own = {"driver": self.name, "format": self.formats[0]}
-            kind = type("DocumentConstraints", (DocumentConstraints,), own)
+            return type("DocumentConstraints", (DocumentConstraints,), own)
+        kind: type[MetadataConstraints] = object_at(given) if isinstance(given, str) else given
         return kind
 
     @property
@@ -184,14 +191,16 @@ def _mode(members: Members) -> OpenMode:
     # The default is to open.
     on["open"] |= not on["create"]
     on["assume_cached_metadata"] &= not on["assume_metadata"]
-    return OpenMode(**on)  # type: ignore[arg-type]  # the names are those of the modes
+    return OpenMode(**on)
 
 
-ZARR3: Final = StoredDriver("zarr3", ("v3",))
-ZARR2: Final = StoredDriver("zarr", ("v2",), scheme="zarr2")
-N5: Final = StoredDriver("n5", ("n5",))
+ZARR3: Final = StoredDriver("zarr3", ("v3",), "blizzarr.spec.metadata.zarr3:Zarr3Constraints")
+ZARR2: Final = StoredDriver("zarr", ("v2",), "blizzarr.spec.metadata.zarr2:ZarrConstraints", "zarr2")
+N5: Final = StoredDriver("n5", ("n5",), "blizzarr.spec.metadata.n5:N5Constraints")
 ZARR1: Final = StoredDriver("zarr1", ("v1",))
-DRAFT: Final = StoredDriver("zarr3_draft", ("v3_draft", "v3_draft_zarr_python"))
+DRAFT: Final = StoredDriver(
+    "zarr3_draft", ("v3_draft", "v3_draft_zarr_python"), "blizzarr.spec.metadata.older:DraftConstraints"
+)
 SOUGHT: Final = (ZARR3, ZARR2, N5, ZARR1, DRAFT)
 """The drivers whose formats are looked for first where a spec names no driver."""
 
