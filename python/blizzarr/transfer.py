@@ -250,8 +250,8 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
     if is_instance(value, "numpy.ma:MaskedArray") and (count := null_count(value)):
         raise refuse_nulls(count)
-    if isinstance(value, np.ndarray) and not value.ndim:
-        value = value[()]
+    if hasattr(value, "__array__") and not isinstance(value, np.generic) and not getattr(value, "ndim", 1):
+        value = np.asarray(value)[()]
     value = value if (texts := texts_of(value)) is None else texts
     if isinstance(value, np.ndarray) and shape:
         # NumPy's texts stay what they are: the engine takes them without making objects.

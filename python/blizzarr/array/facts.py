@@ -65,7 +65,8 @@ class LikeNumpy:
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
-        return bool(self._item())
+        # Of Python's dates all are true.
+        return bool(np.asarray(self))
 
     def __int__(self) -> int:
         return int(self._item())

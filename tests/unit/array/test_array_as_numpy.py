@@ -74,6 +74,7 @@ def test_one_element_converts() -> None:
         for z in (array := make(data), array.lazy):
             assert (int(z), float(z), complex(z), bool(z)) == (3, 3.0, 3 + 0j, True)
     assert not make(np.zeros((1, 1)))
+    assert not make(np.zeros(1, "M8[D]"))
 
 
 def test_more_elements_do_not_convert() -> None:

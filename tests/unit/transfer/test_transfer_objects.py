@@ -68,6 +68,13 @@ def test_values_are_broadcast_as_in_an_assignment(value: Any) -> None:
     assert all(isinstance(element, str) for element in array[...].ravel())
 
 
+@pytest.mark.parametrize("data", [TEXTS[0], np.array([b"a", b"b\0", b""], object)])
+def test_an_element_is_copied_from_a_view(data: Any) -> None:
+    array = made(data=data, chunks=2)
+    array[2] = array.lazy[1]
+    assert array[...].tolist() == [data[0], data[1], data[1]]
+
+
 def test_what_does_not_broadcast_is_refused() -> None:
     array = made()
     for value in (["a", "b"], [["a"] * 3] * 3, np.array(["a", "b"])):
