@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EACCES
 from typing import TypeAlias
 
-from blizzarr.errors import BlizzarrError, ConflictError
+from blizzarr.errors import BlizzarrError, ConflictError, StoreError
 from blizzarr.formats import Format, StoredNode, encode, find_likely, find_many, mark_of, unmarked
 from blizzarr.hierarchy.barrier import directory_behind, from_top, together
 from blizzarr.model import GroupMeta
@@ -14,6 +15,7 @@ from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.requests import alongside, is_remote
+from blizzarr.stores.wrapper import unwrapped
 
 _ATTEMPTS = 100
 
@@ -59,7 +61,8 @@ def changing(
     if behind is None:
         _withdraw_above(store, path, above, likely)
         try:
-            yield after
+            with _changing_around(store, likely):
+                yield after
         finally:
             _withdraw_above(store, path, after, likely)
         return
@@ -74,6 +77,37 @@ def changing(
         finally:
             if not excluded:
                 _withdraw_above(reaching, node)
+
+
+@contextmanager
+def _changing_around(store: Store, likely: Format | None) -> Iterator[None]:
+    """Do the same for the groups around the root of a store that has a part of a bucket or of a file system.
+
+    The block does not wait while they are looked for, so that who dies within it may leave their consolidated metadata.
+    """
+    groups: list[Store] = []
+
+    def look() -> None:
+        outer = getattr(unwrapped(store), "store_above", None)
+        while outer is not None:
+            try:
+                (node,) = _read(outer, [""], likely)
+            except StoreError as error:
+                if error.errno != EACCES:
+                    raise
+                return  # Who may use a part of a bucket need not be allowed to look elsewhere.
+            if not isinstance(node, StoredNode) or not isinstance(node.meta, GroupMeta):
+                return
+            groups.append(outer)
+            withdraw(outer, [""], [node], likely)
+            outer = outer.store_above
+
+    try:
+        with alongside(store, look):
+            yield
+    finally:
+        for outer in groups:
+            withdraw(outer, [""], likely=likely)
 
 
 def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None, likely: Format | None = None) -> None:

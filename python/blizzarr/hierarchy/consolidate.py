@@ -45,7 +45,7 @@ def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
             continue
         try:
             below = _below(store, path, group.meta)
-            with changing(store, path):
+            with changing(store, path, likely=format_of(meta)):
                 if _publish(store, path, group, below):
                     return
         except BlizzarrError:

@@ -138,7 +138,7 @@ def place_node(
     }
     new[path] = {key: with_version(store, value) for key, value in encode(meta, path).items()}
     stored = made_of(new[path], meta, path)
-    with changing(store, path, nodes_above) as after:
+    with changing(store, path, nodes_above, form) as after:
         for attempt in range(_ATTEMPTS):
             if taken is not None or attempt:
                 remove_node(store, path, likely=form)

@@ -258,6 +258,12 @@ class FsspecStore(ForeignNames):
         cache = _bottom(self.fs)
         return _copying.held((id(cache), key if type(cache).__name__ == "SimpleCacheFileSystem" else None))
 
+    @property
+    def store_above(self) -> FsspecStore | None:
+        """The store of the directory above this one; None at the top of the file system."""
+        above = self.path.rpartition("/")[0]
+        return FsspecStore(self.fs, above, read_only=self.read_only) if above else None
+
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
@@ -146,6 +147,15 @@ class ObjectStore(ForeignNames):
         'gs://bucket/a/b'
         """
         return self._place
+
+    @cached_property
+    def store_above(self) -> ObjectStore | None:
+        """The store of the path above this one; None for a whole bucket."""
+        if not self._settings.prefix or type(self) is not ObjectStore:
+            # A class derived from this one may do something else.
+            return None
+        above = replace(self._settings, prefix=self._settings.prefix.rpartition("/")[0])
+        return ObjectStore(above, read_only=self.read_only, unsafe_shared_writes=self._unsafe)
 
     def get(self, key: str) -> Value | None:
         return self._versioned(key, self._get_with_version(key))

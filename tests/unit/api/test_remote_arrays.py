@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from zarr.storage import ObjectStore as TheirStore
 
 import blizzarr
 from blizzarr.errors import ConflictError, NodeExistsError, NodeNotFoundError, ReadOnlyError, StoreError
-from blizzarr.stores import ObjectStore
+from blizzarr.stores import MappingStore, ObjectStore
 from support.faulty_server import faulty_server
 from support.object_servers import OPTIONS, new_bucket, s3_server
 
@@ -181,3 +182,46 @@ def test_the_shell_shows_what_is_stored(url: str, capsys: pytest.CaptureFixture[
     assert [line.split()[-2:] for line in capsys.readouterr().out.splitlines()[1:]] == [["0", "bytes"], ["3.91", "KiB"]]
     app(["info", f"{url}/raw"], standalone_mode=False)
     assert "3.91 KiB in 2 of 2 chunks, ratio 1.0\N{MULTIPLICATION SIGN}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["s3", "fsspec"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_around_a_store_is_kept_true(kind: str, zarr_format: int, url: str) -> None:
+    """Who opens a node by its own URL does not have the groups around it in the store."""
+    place = url if kind == "s3" else f"memory://{url.removeprefix('s3://')}"
+    root = blizzarr.create_group(place, zarr_format=zarr_format)
+    root.create_array("a/b", data=np.arange(4))
+
+    def changes() -> Iterator[None]:
+        yield blizzarr.open_array(f"{place}/a/b", mode="r+").append([7])
+        yield blizzarr.open_array(f"{place}/a/b", mode="r+").attrs.update(units="m")
+        yield blizzarr.create_array(f"{place}/a/c", data=[1], zarr_format=zarr_format)
+        group = blizzarr.open_group(f"{place}/a", mode="r+")
+        yield group.create_array("d/e", data=[1, 2])
+        yield group["b"].resize(2)
+        del group["c"]
+        yield
+
+    for _ in changes():
+        assert blizzarr.open_group(place, mode="r").metadata.consolidated is None
+        blizzarr.consolidate_metadata(f"{place}/a")
+        blizzarr.consolidate_metadata(place)
+    again = blizzarr.open_group(place, mode="r")
+    assert {path: node.shape for path, node in again.members(None) if isinstance(node, blizzarr.Array)} == {
+        "a/b": (2,),
+        "a/d/e": (2,),
+    }
+    assert again["a/b"].attrs["units"] == "m"
+
+
+def test_the_groups_around_a_store_may_be_out_of_reach(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    blizzarr.create_group(url)
+    array = blizzarr.create_array(f"{url}/a", data=np.arange(4))
+
+    class Refusing(MappingStore):
+        def get(self, key: str) -> Any:
+            raise StoreError("403 Forbidden", errno=errno.EACCES)
+
+    monkeypatch.setattr(ObjectStore, "store_above", Refusing({}))
+    array.append([7])
+    assert blizzarr.open_array(f"{url}/a")[...].tolist() == [0, 1, 2, 3, 7]
