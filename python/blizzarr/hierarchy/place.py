@@ -40,7 +40,7 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Replaced, Store, check_writable
 from blizzarr.stores.conditional import as_bytes, try_discard, with_version
-from blizzarr.stores.requests import alongside, each_call, is_remote
+from blizzarr.stores.requests import alongside, each, each_call, is_remote
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -146,8 +146,8 @@ def place_node(
                     remove_left_over(store, path, meta)
             if before is not None:
                 before()
-            for key, value in form.entry_documents().items():
-                # If there is one, or another writer has just made one, it is used.
+            # Groups of the draft count only with its entry document. If another writer has just made it, it is used.
+            for key, value in () if any(nodes_above) else form.entry_documents().items():
                 put(store, {}, {key: value})
             try:
                 _store(store, path, new)
@@ -259,8 +259,8 @@ def _check_above(store: Store, group: str, there: StoredNode | BlizzarrError | N
 def _list_place(store: Store, path: str, form: Format) -> dict[str, Listing] | None:
     """Return what is directly under each prefix of a new node; None if the store cannot list."""
     try:
-        prefixes = dict.fromkeys((path + "/" if path else "", form.chunk_prefix(path)))
-        return {prefix: store.list_dir(prefix) for prefix in prefixes}
+        prefixes = [*dict.fromkeys((path + "/" if path else "", form.chunk_prefix(path)))]
+        return dict(zip(prefixes, each(store, store.list_dir, prefixes), strict=True))
     except UnsupportedOperationError:
         return None
 
