@@ -161,8 +161,9 @@ def append(
     grows_first = (no_lock and not alone) or refuses_beyond(store)
     key = lock_key(path, metadata)
     known = None
-    if grows_first and (at is None or operator.index(at) == metadata.shape[axis]):
-        # The document need not be read if the store refuses the change should it be another by now.
+    if grows_first and not path and (at is None or operator.index(at) == metadata.shape[axis]):
+        # The document need not be read if the store refuses the change should it be another by now. In a group, it is
+        # read together with the groups above, which takes no longer.
         known = versioned(store, path, metadata) if _fits(added.shape, metadata.shape, axis) else None
     grown: list[ArrayMeta] = []
 
