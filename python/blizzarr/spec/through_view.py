@@ -22,6 +22,7 @@ from blizzarr.spec.grid import Rule, Vector
 from blizzarr.spec.json_array import unbroadcast
 from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, domain_of, form_of
+from blizzarr.views.compose import indices_of
 from blizzarr.views.values import MAX_RANK
 
 
@@ -208,19 +209,12 @@ def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | N
 
 
 def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
-    """Return the indices of a map for all positions of the view, with a dimension for each of the view's."""
-    shape = [1] * view.rank
-    if isinstance(map_, ArrayMap):
-        return map_.offset + map_.stride * map_.array
-    if isinstance(map_, int):
-        return np.full(shape, map_)
-    dim, offset, stride = map_
-    lower, upper = view.lower[dim], view.upper[dim]
-    if lower == -INF or upper == INF + 1:
-        # All of an array whose origin is not known.
-        lower, upper, offset = 0, size, 0
-    shape[dim] = -1
-    return (offset + stride * np.arange(lower, upper)).reshape(shape)
+    """Return the indices of a map for all positions of the view; all of an array whose origin is not known."""
+    if isinstance(map_, tuple) and (view.lower[map_[0]] == -INF or view.upper[map_[0]] == INF + 1):
+        dim, _, stride = map_
+        shape = tuple([size if other == dim else 1 for other in range(view.rank)])
+        return indices_of(Form.of_shape(shape), (dim, 0, stride))
+    return indices_of(view, map_)
 
 
 def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]:

@@ -29,10 +29,10 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.tensorstore.conversion import pieces
 from blizzarr.tensorstore.driver import AdaptedDriver, Chunk, Driver, Elements, Shared, put_into, resolved_view
-from blizzarr.tensorstore.picking import indices_of, picked
+from blizzarr.tensorstore.picking import picked
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, transform_of
-from blizzarr.views.compose import compose, cut
+from blizzarr.views.compose import compose, cut, indices_of
 
 _QUICK = 1 << 16
 """Work on more elements than these is always handed to another thread."""

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import ArrayMap, Form, Map
-from blizzarr.indexing.interval import UNBOUNDED, Bounds, affine_domain
-from blizzarr.indexing.layout import WHOLE, Arrays, index_values, lay_out
+from blizzarr.indexing.interval import Bounds, affine_domain
+from blizzarr.indexing.layout import WHOLE, Arrays, lay_out
 from blizzarr.indexing.selection import Axes, Axis
 
 
@@ -339,24 +338,6 @@ def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
             key = tuple([along if dim in map_.dims else WHOLE for dim, along in enumerate(where)])
             maps[output] = ArrayMap(map_.offset, map_.stride, map_.array[key], map_.dims, map_.bounds)
     return Part(number, Form(tuple(lower), tuple(upper), never, never, view.labels, tuple(maps)), tuple(where))
-
-
-def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
-    """Return the index that a map gives for every position of a view, as far as it varies.
-
-    Raise `ViewOutOfBoundsError` when an array has an index that is not within its bounds.
-    """
-    extent = [1] * view.rank
-    if isinstance(map_, int):
-        return np.full(extent, map_)
-    if isinstance(map_, ArrayMap):
-        try:
-            return index_values(map_, UNBOUNDED)
-        except OutOfBoundsError as error:
-            raise ViewOutOfBoundsError(str(error), index=error.index) from None
-    dim, offset, stride = map_
-    extent[dim] = view.upper[dim] - view.lower[dim]
-    return (offset + stride * np.arange(view.lower[dim], view.upper[dim])).reshape(extent)
 
 
 def reach(map_: Map, form: Form) -> tuple[int, int]:

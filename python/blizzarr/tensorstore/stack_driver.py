@@ -36,11 +36,12 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.opening import is_quick, open_slowly
-from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
+from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, parts_by_point, reach
 from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, form_of, transform_of
+from blizzarr.views.compose import indices_of
 
 
 class StackPartition:

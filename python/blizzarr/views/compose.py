@@ -3,14 +3,19 @@
 The domain of a composition is that of the inner transform. Bounds that it leaves open (implicit ones) are those which
 map into the outer domain; its other bounds must do so, or the view is out of bounds. Bounds stay implicit only where
 all bounds that they follow from are implicit. The output maps follow as for every key: see `blizzarr.indexing.layout`.
+
+At the end: the indices that a map gives, as an array.
 """
 
 from __future__ import annotations
 
-from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.indexing.form import Form
-from blizzarr.indexing.interval import INF, Bounds, Interval, check_contains
-from blizzarr.indexing.layout import WHOLE, Term, lay_out, through
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.interval import INF, UNBOUNDED, Bounds, Interval, check_contains
+from blizzarr.indexing.layout import WHOLE, Term, index_values, lay_out, through
 from blizzarr.json_values import quote
 from blizzarr.views.dim_selection import normalize_dim
 
@@ -107,3 +112,21 @@ def _matched(form: Form, domain: Form) -> list[int]:
             f"({form.rank})"
         )
     return dims
+
+
+def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
+    """Return the index that a map gives for every position of a view, as far as it varies.
+
+    Raise `ViewOutOfBoundsError` when an array has an index that is not within its bounds.
+    """
+    extent = [1] * view.rank
+    if isinstance(map_, int):
+        return np.full(extent, map_)
+    if isinstance(map_, ArrayMap):
+        try:
+            return index_values(map_, UNBOUNDED)
+        except OutOfBoundsError as error:
+            raise ViewOutOfBoundsError(str(error), index=error.index) from None
+    dim, offset, stride = map_
+    extent[dim] = view.upper[dim] - view.lower[dim]
+    return (offset + stride * np.arange(view.lower[dim], view.upper[dim])).reshape(extent)
