@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Protocol
 from blizzarr.array.document import check_same
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
-from blizzarr.formats.attributes import copied
 from blizzarr.hierarchy.documents import Node, revise
+from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.stores import Store

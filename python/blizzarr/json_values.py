@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any, Final
 
@@ -79,25 +79,34 @@ def within_64_bits(value: Any) -> Any:
     >>> within_64_bits({"a": [2**64 - 1, 2**64, -(10**400)]})
     {'a': [18446744073709551615, 1.8446744073709552e+19, -inf]}
     """
-    kind = type(value)
-    if kind is int and not _LEAST <= value <= _MOST:
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf if value > 0 else -math.inf
+    return mapped(value, _within_64_bits)
+
+
+def _within_64_bits(value: Any) -> Any:
+    if type(value) is not int or _LEAST <= value <= _MOST:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def mapped(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with everything in it converted but its lists and objects, which are copied.
+
+    >>> mapped({"a": [1, "b"]}, str)
+    {'a': ['1', 'b']}
+    """
     if isinstance(value, dict):
-        return {name: within_64_bits(member) for name, member in value.items()}
-    return [within_64_bits(element) for element in value] if kind is list else value
+        return {name: mapped(member, convert) for name, member in value.items()}
+    return [mapped(element, convert) for element in value] if isinstance(value, list) else convert(value)
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of a JSON value."""
-    kind = type(value)
-    if kind is dict:
+    """Return a copy of a JSON value, several times as fast as `deepcopy`, which looks for objects of every kind."""
+    if isinstance(value, dict):
         return {name: copied(member) for name, member in value.items()}
-    if kind is list:
-        return [copied(element) for element in value]
-    return value
+    return [copied(element) for element in value] if isinstance(value, list) else value
 
 
 def _integer(value: int) -> int:
@@ -122,17 +131,11 @@ def dump(value: Any) -> str:
     >>> dump({"b": 1.0, "a": [None, True, float("nan")]})
     '{"a":[null,true,null],"b":1.0}'
     """
-    return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(mapped(value, _finite), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {name: _finite(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_finite(element) for element in value]
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def alike(value: Any, other: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from blizzarr.display.sizes import Stored, grid_text, ratio_text, shape_text
 from blizzarr.dtypes import Kind
+from blizzarr.json_values import mapped
 from blizzarr.model import ArrayMeta, ChunkGrid, GroupMeta
 from blizzarr.size_text import bytes_text, count_text
 
@@ -122,7 +123,7 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> 
         }
     else:
         common["consolidated"] = meta.consolidated is not None
-    common["attributes"] = _strict(meta.attributes)
+    common["attributes"] = mapped(meta.attributes, _strict)
     common["stored"] = (
         None if size is None else {"objects": size.objects, "bytes": size.bytes, "complete": size.complete}
     )
@@ -141,15 +142,9 @@ def _fill_text(meta: ArrayMeta) -> str:
 
 
 def _strict(value: Any) -> Any:
-    """Return a value as JSON without the tokens NaN and Infinity, which attributes may have and other parsers refuse.
+    """Return the name of a number for which JSON has no token, as attributes may have it and other parsers refuse it.
 
-    >>> _strict({"a": [1.5, float("nan"), -float("inf")]})
-    {'a': [1.5, 'NaN', '-Infinity']}
+    >>> _strict(1.5), _strict(float("nan")), _strict(-float("inf"))
+    (1.5, 'NaN', '-Infinity')
     """
-    if isinstance(value, dict):
-        return {name: _strict(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_strict(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return json.dumps(value)
-    return value
+    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value

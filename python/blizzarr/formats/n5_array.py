@@ -9,6 +9,7 @@ and ``resolution`` stay attributes. There is no fill value: elements that are no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -50,7 +51,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     shape = array_shape(get("dimensions", MISSING), "dimensions", problems)
     dtype = _dtype(get("dataType", MISSING), problems)
     chunks = chunk_shape(get("blockSize", MISSING), "blockSize", shape, dtype, problems, zeros=False)
-    if chunks is not None and dtype is not None and _size(chunks, dtype) > _MOST_BYTES:
+    if chunks is not None and dtype is not None and prod(chunks) * dtype.itemsize > _MOST_BYTES:
         problems.add("blockSize", "blocks of at most 2^31 bytes", list(chunks))
     compressor = from_n5(get("compression", MISSING), dtype, problems)
     attributes = {name: value for name, value in document.items() if name not in MEMBERS}
@@ -84,13 +85,6 @@ def _dtype(value: Any, problems: Problems) -> DataType | None:
     return None
 
 
-def _size(chunks: tuple[int, ...], dtype: DataType) -> int:
-    size = dtype.itemsize
-    for length in chunks:
-        size *= length
-    return size
-
-
 def _names(value: Any, rank: int) -> tuple[str | None, ...] | None:
     """Return the dimension names in ``axes``; empty names become `None`, and any other value stays an attribute."""
     if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
@@ -106,7 +100,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     dtype, chunks = meta.dtype, common_shape(meta, problems)
     if dtype.name not in TYPES:
         problems.add("data_type", f"one of {', '.join(TYPES)}", dtype.to_json())
-    elif _size(chunks, dtype) > _MOST_BYTES:
+    elif prod(chunks) * dtype.itemsize > _MOST_BYTES:
         problems.add("chunk_shape", "blocks of at most 2^31 bytes", list(chunks))
     if meta.storage_transformers:
         problems.add("storage_transformers", "none: N5 has no storage transformers", len(meta.storage_transformers))

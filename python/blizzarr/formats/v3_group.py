@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.formats import v3_array
-from blizzarr.formats.attributes import copied
 from blizzarr.formats.consolidated import Consolidated, check_entry
+from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import unusable
 from blizzarr.problems import MISSING, Problems, decoder, describe, unknown_members

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, cast
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.dtypes import Kind
 from blizzarr.formats import encode, format_named, format_of
-from blizzarr.formats.attributes import copied
+from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.transformers import encoding_of
 from blizzarr.zarr.abc.metadata import Metadata

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 from blizzarr import attributes
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
-from blizzarr.formats.attributes import copied
 from blizzarr.hierarchy.place import any_name
+from blizzarr.json_values import copied
 from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.errors import also, translated
 from blizzarr.zarr.metadata import format_number, metadata_of

@@ -20,7 +20,7 @@ from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 from blizzarr.spec.kvstore_json import encoded
 from blizzarr.spec.open_mode import OpenMode, recheck_from_json
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.schema import Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
@@ -175,8 +175,8 @@ class JsonSpec(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         schema = node.schema.copy()
-        SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
-        SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
+        set_dtype(schema, _JSON)
+        set_rank(schema, 0)
         _check(schema)
         kvstore = kvstore_members(members)
         # A value is created by writing it.
@@ -191,7 +191,7 @@ class JsonSpec(Driver):
         if change.recheck_cached_data is not None:
             options["recheck_cached_data"] = change.recheck_cached_data
         schema = change.schema.copy()
-        SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
+        set_dtype(schema, _JSON)
         _check(schema)
         # The only constraints are properties that every JSON value has.
         return node.altered(options=options, kvstore=changed_kvstore(node, change))

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 from blizzarr import formats
 from blizzarr.errors import MetadataError, SpecError
 from blizzarr.json_members import Members, as_integer, as_list, as_object, refuse_all
-from blizzarr.json_values import MISSING, dump, quote
+from blizzarr.json_values import MISSING, dump, mapped, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
 from blizzarr.views.values import MAX_RANK
@@ -112,11 +112,7 @@ def checked(decode: Callable[[Problems], T]) -> T:
 
 def whole(value: Any) -> Any:
     """Return a JSON value with integers in place of floating-point numbers without a fraction."""
-    if isinstance(value, dict):
-        return {name: whole(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [whole(element) for element in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return mapped(value, lambda part: int(part) if isinstance(part, float) and part.is_integer() else part)
 
 
 def sorted_members(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
