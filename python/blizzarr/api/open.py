@@ -178,7 +178,7 @@ def open_group(
     >>> open_group({}, attributes={"title": "brain"}).attrs["title"]
     'brain'
     """
-    unsaid = mode is None
+    is_default = mode is None
     if mode is None:
         mode = "r+" if attributes is None and store is not None else "a"
     if use_consolidated not in (True, False, None):
@@ -193,7 +193,7 @@ def open_group(
         try:
             node = _existing(resolved, node_path, mode, zarr_format, likely=LIKELY_OF_GROUPS)
         except NodeNotFoundError as error:
-            if unsaid:
+            if is_default:
                 error.reason += "; mode='a' creates a group"
             raise
         return None if node is None else _as_group(node, use_consolidated)

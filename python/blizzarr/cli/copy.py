@@ -122,11 +122,12 @@ def _tell(node: Array | Group, meter: Meter, target: str) -> None:
     from blizzarr.formats import chunk_prefix
     from blizzarr.size_text import bytes_text
 
-    speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
+    done = meter.done_by_this_run
+    speed = f", {bytes_text(int(done / meter.seconds))}/s" if meter.seconds > 0.1 and done else ""
     size_stored = stored(node.store, chunk_prefix(node.path, node.metadata), over_network=True)
     size = f", stored in {bytes_text(size_stored.bytes)}" if size_stored is not None and size_stored.complete else ""
     took = duration_text(meter.seconds)
-    typer.echo(f"Copied {bytes_text(meter.came)} to {target} in {took}{speed}{size}.", err=True)
+    typer.echo(f"Copied {bytes_text(done)} to {target} in {took}{speed}{size}.", err=True)
 
 
 def _list(lost: list[BlizzarrError]) -> bool:

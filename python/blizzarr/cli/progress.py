@@ -49,7 +49,7 @@ class Meter:
         self._before: int | None = None
         # Work done by an earlier run must not count for the speed.
         self._going_on = going_on
-        self._started = self._said = time.monotonic()
+        self._started = self._printed = time.monotonic()
         self._bar: Progress | None = None
         self._total = 0
         self._shown = 0
@@ -59,7 +59,7 @@ class Meter:
         self._watcher = Thread(target=self._watch, daemon=True) if is_copy else None
 
     def __enter__(self) -> Self:
-        self._started = self._said = time.monotonic()
+        self._started = self._printed = time.monotonic()
         if sys.stderr.isatty():
             self._bar = _bar(self._unit)
             self._bar.start()
@@ -93,7 +93,7 @@ class Meter:
         while not self._over.wait(_TICK):
             with self._lock:
                 if self._before is not None and self._part is not None:
-                    self._show(min(self._total, self.done + self._part.come()))
+                    self._show(min(self._total, self.done + self._part.done()))
 
     def _show(self, done: int) -> None:
         # What was estimated of a part may have been too much.
@@ -101,23 +101,23 @@ class Meter:
         if self._bar is not None and self._bar.tasks:
             self._bar.update(self._bar.task_ids[0], completed=done)
         elif self._bar is None:
-            self._say(done, self._total)
+            self._print(done, self._total)
 
     @property
-    def came(self) -> int:
+    def done_by_this_run(self) -> int:
         """The bytes done by this run, without those of an earlier one."""
         return self.done - (self._before or 0)
 
-    def _say(self, done: int, total: int) -> None:
+    def _print(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
+        if now - self._started < _QUIET or now - self._printed < _PAUSE or not total:
             return
-        self._said = now
+        self._printed = now
         text = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
-        came = done - (self._before or 0)
+        new = done - (self._before or 0)
         # The first few steps say nothing about the remaining time.
-        if came > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
-            speed = max(1.0, came / (now - self._started))
+        if new > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
+            speed = max(1.0, new / (now - self._started))
             text += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
         print(text, file=sys.stderr, flush=True)
 
@@ -142,7 +142,7 @@ class _Part:
         self._begun = self._written = time.monotonic()
         self._before = _so_far()
 
-    def come(self) -> int:
+    def done(self) -> int:
         """Return about how many bytes are done."""
         decoded, encoded = (now - before for now, before in zip(_so_far(), self._before, strict=True))
         if not encoded:

@@ -82,9 +82,9 @@ class _Call(Generic[R]):
     def __init__(self, loop: _Loop, work: Callable[..., Coroutine[Any, Any, R]], arguments: tuple[Any, ...]) -> None:
         self._loop, self._work, self._arguments = loop, work, arguments
         self._claim = allocate_lock()
-        self.came = allocate_lock()
+        self.pending = allocate_lock()
         """It is free once there is an outcome."""
-        self.came.acquire()
+        self.pending.acquire()
         self._outcome: list[R] = []
         self._error: BaseException | None = None
 
@@ -110,7 +110,7 @@ class _Call(Generic[R]):
         except BaseException as error:
             self._error = error
         finally:
-            self.came.release()
+            self.pending.release()
 
     def give_up(self) -> None:
         """Cancel the call, if it has begun; otherwise it does not begin."""
@@ -195,7 +195,7 @@ def _answer_in(
         loop.submit(call)
         # In its own thread, the loop cannot begin.
         tick = 0.0 if loop.is_here() else _SHORT if loop.has_waited else _TICK
-        while not _interruptibly(call.came, tick):
+        while not _interruptibly(call.pending, tick):
             check_wanted(is_write=is_write)
             if not call.is_claimed():
                 if loop.waits() and call.claim():
@@ -206,7 +206,7 @@ def _answer_in(
             tick = _TICK
     except BaseException:
         if is_write:
-            call.came.acquire(timeout=_GRACE)
+            call.pending.acquire(timeout=_GRACE)
         call.give_up()
         raise
     return call

@@ -172,7 +172,7 @@ def test_what_an_earlier_run_has_done_is_no_speed(monkeypatch: pytest.MonkeyPatc
         meter(0, 100)
         meter(60, 100)
         meter(100, 100)
-    assert (meter.done, meter.came) == (100, 40)
+    assert (meter.done, meter.done_by_this_run) == (100, 40)
 
 
 def test_progress_on_a_terminal_is_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
