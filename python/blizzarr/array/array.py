@@ -21,7 +21,7 @@ from blizzarr.array.selector import (
     read_mask,
     read_selection,
     take_fields,
-    write_field,
+    write_fields,
     write_mask,
     write_selection,
 )
@@ -129,8 +129,8 @@ class Array(AsNumpy):
             if is_large_mask(key, self._shape):
                 check_writable(self._store, self._path)
                 write_mask(self._binding or self._bind(), key, self._metadata.chunk_grid, value)
-            elif isinstance(key, str):
-                write_field(self, indexing.basic, ..., key, value)
+            elif is_fields(key):
+                write_fields(self, key, value)
             else:
                 write_selection(self, indexing.numpy_style, key, value)
             return

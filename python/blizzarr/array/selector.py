@@ -182,6 +182,21 @@ def write_field(array: ArrayFacts, lower: Lower, key: Any, name: str, value: npt
     write(binding, (raw.shape, (*axes, (len(shape), offset, 1)), False), raw)
 
 
+def write_fields(array: ArrayFacts, names: str | Sequence[str], value: npt.ArrayLike) -> None:
+    """Write to one field of all records, or to several, which take those of the value in their order.
+
+    Raise `SelectionError` if there is no such field. For other errors see `Array.__setitem__`.
+    """
+    if isinstance(names, str):
+        write_field(array, indexing.basic, ..., names, value)
+        return
+    for name in names:
+        _field(array.dtype, name)
+    records = as_source(value, array.shape, array.dtype[list(names)])
+    for name in names:
+        write_field(array, indexing.basic, ..., name, records[name])
+
+
 def _field(dtype: np.dtype[Any], name: str) -> tuple[np.dtype[Any], int]:
     """Return the data type of a field, and its offset in a record."""
     if dtype.names is None:

@@ -87,6 +87,11 @@ def test_arrays_of_blizzarr_take_them_as_numpy_does() -> None:
     z["b"] = expected["b"] = np.arange(7)
     assert z["b"].tolist() == expected["b"].tolist()
     assert z[["a", "b"]].tolist() == expected[["a", "b"]].tolist()
+    z[["b", "a"]] = expected[["b", "a"]] = np.array([(number, 9) for number in range(7)], "i8,i2")
+    assert z[...].tolist() == expected.tolist()
+    with pytest.raises(blizzarr.errors.SelectionError, match="found 'x'"):
+        z[["a", "x"]] = 1
+    assert z[...].tolist() == expected.tolist()
     with pytest.raises(blizzarr.errors.SelectionError, match="the name of a field is a key by itself"):
         z["b", 0]
     with pytest.raises(blizzarr.errors.SelectionError, match="'a', 'b', 'c', 'd'"):
