@@ -410,15 +410,17 @@ def _text_type(variable: Variable, encoded: Variable) -> np.dtype[Any]:
 
 
 def _is_narrowed(variable: Variable, encoded: Variable, stored: Variable) -> bool:
-    """Return whether numbers in memory have become integers of another type, and nothing else was done to them."""
-    kinds = variable.dtype.kind in "iuf" and encoded.dtype.kind in "iu"
+    """Return whether numbers in memory have become numbers of another type, and nothing else was done to them."""
+    kinds = variable.dtype.kind in "iuf" and encoded.dtype.kind in "iuf"
     packed = {"scale_factor", "add_offset", "_Unsigned"} & stored.attrs.keys()
     return kinds and not packed and encoded.chunks is None and encoded.dtype != variable.dtype
 
 
 def _lost(variable: Variable, encoded: Variable, stored: Variable) -> np.ndarray[Any, Any]:
-    """Return the values that the integers differ from by more than rounding."""
+    """Return the values that the stored numbers differ from by more than rounding."""
     values = variable.values
+    if encoded.dtype.kind == "f":
+        return np.asarray(values[np.isfinite(values) & np.isinf(encoded.values)])
     lost = np.around(values) != encoded.values
     if {"_FillValue", "missing_value"} & stored.attrs.keys():
         lost &= ~np.isnan(values)

@@ -47,6 +47,7 @@ from support.stepped import Died
         (np.array([1], "i4"), np.array([2**40]), {}, "stored as int32, which cannot hold np.int64"),
         (np.array([1], "u1"), np.array([-1]), {}, "stored as uint8, which cannot hold np.int64"),
         (np.array([1]), np.array([np.nan]), {}, "stored as int64, which cannot hold np.float64"),
+        (np.array([1], "f4"), np.array([-np.inf, 1e300]), {}, "stored as float32, which cannot hold np.float64"),
     ],
 )
 def test_values_that_an_array_that_is_there_cannot_hold(
