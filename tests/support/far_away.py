@@ -29,7 +29,7 @@ class Far(MappingStore):
 
 
 def requested(server: FaultyServer) -> list[tuple[str, str]]:
-    """The requests since the last call, as methods and keys, without those for documents of a group around the store."""
+    """The requests since the last call, as methods and keys, without those for a group around the store."""
     made = [(method, path.partition("?")[0].removeprefix("/bucket/a/")) for method, path in server.requests]
     server.requests.clear()
     return [(method, key) for method, key in made if not key.startswith("/bucket/")]
