@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, product
+from itertools import compress, islice, product
 from math import prod
 from typing import Any
 
@@ -53,7 +53,7 @@ def erase_outside(
     is_still: Callable[[], bool],
     *,
     may_stay: bool = False,
-    just_read: bool = False,
+    look_first: bool = False,
 ) -> None:
     """Make the elements within the shape `reach` but outside of the shape `keep` read as the fill value.
 
@@ -62,8 +62,8 @@ def erase_outside(
 
     Where no lock excludes other programs, `is_still` is called before each change. It returns whether the array still
     has the shape that it had when this began; otherwise nothing more is erased, as somebody may have appended. It
-    raises an error if somebody has replaced the array. If the shape was `just_read`, it is not called before chunks are
-    deleted without a list of their keys: when they are gone, its answer would be as old as the shape is then.
+    raises an error if somebody has replaced the array. With `look_first`, no chunk is deleted unless it was stored
+    before that question, so that the chunks of an append that comes later are not deleted.
     """
     grid = metadata.with_shape(tuple(map(max, keep, reach))).chunk_grid
     # Without delete, overwrite stored chunks with the fill value and skip missing ones.
@@ -108,11 +108,17 @@ def erase_outside(
             # Whoever replaces the array waits for the locks of the chunks.
             binding.handle.erase(np.array([cell for _, cell in outside], np.int64), len(keep) if outside else 0)
         elif outside:
-            if (are_stored or not just_read) and not is_still():
-                return
-            steps.insert(0, partial(delete_many, chunks, [key for key, _ in outside]))
-        just_read = False
+            look = look_first and not are_stored
+            steps.insert(0, partial(_delete, chunks, [key for key, _ in outside], is_still, look_first=look))
         each(chunks, lambda step: step(), steps)
+
+
+def _delete(chunks: Store, keys: list[str], is_still: Callable[[], bool], *, look_first: bool) -> None:
+    if look_first:
+        stored = each(chunks, lambda key: chunks.get_ranges(key, [(0, 1)]) is not None, keys)
+        keys = list(compress(keys, stored))
+    if keys and is_still():
+        delete_many(chunks, keys)
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:

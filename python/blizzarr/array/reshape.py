@@ -120,7 +120,7 @@ def reshape(
         grows, shrinks = (not metadata_only and any(map(than, new, old)) for than in (operator.gt, operator.lt))
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
-            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), just_read=is_remote(store))
+            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), look_first=is_remote(store))
         return _publish(store, path, metadata, old, new, node, above, then=finish)
 
 

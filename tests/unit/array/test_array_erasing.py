@@ -51,10 +51,11 @@ def test_a_chunk_that_is_not_stored_is_not_compared() -> None:
     assert asked.count("c/0") == 1
 
 
-@pytest.mark.parametrize("shape", [3, 20])
-def test_what_another_program_has_just_appended_stays(shape: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("shape", "far"), [(3, False), (20, False), (20, True)])
+def test_what_another_program_has_just_appended_stays(shape: int, far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no lock excludes it."""
     values: dict[str, bytes] = {}
+    monkeypatch.setattr(MappingStore, "remote", far, raising=False)
     array = create_array(MappingStore(values), data=np.arange(6), chunks=4, fill_value=-1)
     erase, kept = reshape.erase_outside, [*range(min(shape, 6)), 7, 7, 7, 7, 7, 7]
 
