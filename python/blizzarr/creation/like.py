@@ -10,12 +10,12 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
-from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
+from blizzarr.codecs import CATALOGUE, BytesCodec, CodecChain, ShardingCodec
 from blizzarr.creation.chunking import resolve_chunks, resolve_uneven
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.formats import MASKED, format_named, with_masked_value, without_blocks
+from blizzarr.formats import MASKED, Format, format_named, with_masked_value, without_blocks
 from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.model.chunk_grid import RegularBoundedGrid
 
@@ -36,7 +36,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     - with another data type, chunks and shards stay, and codecs and fill value are chosen anew (the value that xarray
       masks stays);
     - with another format, all of this stays that the format has, except for chunk keys, storage transformers and the
-      codecs of shard indexes.
+      codecs of shard indexes; codecs that no other format has are replaced by usual ones.
     """
     options = {name: value for name, value in options.items() if value is not None or name not in ("shape", "dtype")}
     if not isinstance(data, Array):
@@ -50,9 +50,9 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("dimension_names", ()) is None:
         # Without names, xarray masks nothing.
         meta = replace(meta, dimension_names=None)
-    if options.get("zarr_format") not in (None, meta.format):
-        meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
     form = format_named(options.get("zarr_format") or meta.format)
+    if form.name != meta.format:
+        meta = _with_index(_registered(_one_byte_order(meta), form), form.index_codecs)
     if form.name != meta.format and isinstance(meta.chunk_grid, RegularBoundedGrid):
         # No other format has this grid, and the elements are the same in a plain one.
         meta = replace(meta, chunk_grid=RegularGrid(meta.chunk_grid.chunk_shape))
@@ -104,6 +104,17 @@ def _one_byte_order(meta: ArrayMeta) -> ArrayMeta:
         return meta
     codecs = replace(meta.codecs, serializer=BytesCodec("little"))
     return replace(meta, dtype=native, codecs=codecs, fill_value=native.fill(meta.fill_value.astype(native.numpy)))
+
+
+def _registered(meta: ArrayMeta, form: Format) -> ArrayMeta:
+    """Return the array with usual codecs if only its own format has the serializer, as in Neuroglancer's volumes."""
+    chain = meta.codecs
+    if CATALOGUE.find(chain.innermost.serializer.name) is not None:
+        return meta
+    usual = CodecChain.from_user(
+        chain.filters, "auto", form.default_compressor, dtype=meta.dtype, chunk_shape=meta.chunk_shape, endian="little"
+    )
+    return replace(meta, codecs=usual)
 
 
 def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayMeta:

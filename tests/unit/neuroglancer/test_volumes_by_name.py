@@ -57,6 +57,22 @@ def test_the_first_resolution(volume: Path, tmp_path: Path) -> None:
     assert (ts.open({**spec, "scale_index": 1}).result().read().result() == 1).all()
 
 
+@pytest.mark.parametrize("form", [3, 2, "n5"])
+@pytest.mark.parametrize("options", [{}, {"chunks": (3, 3, 3, 1)}], ids=str)
+def test_labels_are_copied_into_other_formats(form: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    """These lack the codec of the volume."""
+    kvstore = {"driver": "file", "path": f"{tmp_path}/volume/"}
+    scale = {"encoding": "compressed_segmentation", "size": [5, 4, 3], "chunk_size": [4, 4, 4]}
+    kind = {"data_type": "uint32", "num_channels": 1}
+    spec = {"driver": "neuroglancer_precomputed", "kvstore": kvstore, "scale_metadata": scale}
+    labels = np.arange(60, dtype="u4").reshape(5, 4, 3, 1)
+    ts.open({**spec, "multiscale_metadata": kind}, create=True).result().write(labels).result()
+    volume = blizzarr.open_array(tmp_path / "volume", mode="r", zarr_format="precomputed")
+    copied = blizzarr.copy(volume, tmp_path / "copy", zarr_format=form, **options)
+    assert (copied[:] == labels).all()
+    assert copied.compressors or form == "n5"
+
+
 def test_nothing_looks_for_volumes(volume: Path) -> None:
     """Without the name there is no array in the place of a volume."""
     with pytest.raises(blizzarr.errors.NodeNotFoundError):
