@@ -26,6 +26,9 @@ def leave(*_: Any) -> None:
 def leave_at_once() -> None:
     """Let Ctrl-C end the process at once, if this is the command ``blizzarr``."""
     name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    if name == "-m" and name in sys.orig_argv[:-1]:
+        # Python looks for the module still, and for that imports its package.
+        name = sys.orig_argv[sys.orig_argv.index(name) + 1]
     if (
         name.removesuffix(".exe") == "blizzarr"
         and threading.current_thread() is threading.main_thread()

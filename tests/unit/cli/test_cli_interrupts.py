@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,15 @@ def interrupted(moment: str, *arguments: object) -> subprocess.CompletedProcess[
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_an_interrupted_comparison(data: Path, moment: str) -> None:
     done = interrupted(moment, "diff", data / "a", data / "b")
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_the_package_run_as_a_command(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = CHILD.partition("from blizzarr")[0].replace("kind, name, *sys.argv = sys.argv[1:]", "kind, name = MOMENT")
+    (data / "sitecustomize.py").write_text(start.replace("MOMENT", str(MOMENTS["importing NumPy"])))
+    monkeypatch.setenv("PYTHONPATH", str(data), prepend=os.pathsep)
+    command = [sys.executable, "-m", "blizzarr", "diff", data / "a", data / "b"]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     assert (done.returncode, done.stderr) == (130, "")
 
 
