@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EACCES
 from typing import TypeAlias
 
@@ -86,28 +86,46 @@ def _changing_around(store: Store, likely: Format | None) -> Iterator[None]:
     The block does not wait while they are looked for, so that who dies within it may leave their consolidated metadata.
     """
     groups: list[Store] = []
+    next_one: Store | None = getattr(unwrapped(store), "store_above", None)
+    if next_one is None:
+        yield
+        return
 
     def look() -> None:
-        outer = getattr(unwrapped(store), "store_above", None)
-        while outer is not None:
-            try:
+        nonlocal next_one
+        while next_one is not None:
+            outer, above = next_one, None
+            with _where_allowed():
                 (node,) = _read(outer, [""], likely)
-            except StoreError as error:
-                if error.errno != EACCES:
-                    raise
-                return  # Who may use a part of a bucket need not be allowed to look elsewhere.
-            if not isinstance(node, StoredNode) or not isinstance(node.meta, GroupMeta):
-                return
-            groups.append(outer)
-            withdraw(outer, [""], [node], likely)
-            outer = outer.store_above
+                if isinstance(node, StoredNode) and isinstance(node.meta, GroupMeta):
+                    withdraw(outer, [""], [node], likely)
+                    groups.append(outer)
+                    above = getattr(outer, "store_above", None)
+            next_one = above
+
+    def begin_to_look() -> None:
+        # It goes on after the block, whose failure ends it, too.
+        with suppress(BlizzarrError):
+            look()
 
     try:
-        with alongside(store, look):
+        with alongside(store, begin_to_look):
             yield
     finally:
+        look()
         for outer in groups:
-            withdraw(outer, [""], likely=likely)
+            with _where_allowed():
+                withdraw(outer, [""], likely=likely)
+
+
+@contextmanager
+def _where_allowed() -> Iterator[None]:
+    """Pass over a refusal: who may use a part of a bucket need not be allowed to read or change what is around it."""
+    try:
+        yield
+    except StoreError as error:
+        if error.errno != EACCES:
+            raise
 
 
 def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None, likely: Format | None = None) -> None:

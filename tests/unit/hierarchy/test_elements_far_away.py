@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from threading import Barrier
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ConflictError, NodeTypeError
+from blizzarr.errors import ConflictError, NodeTypeError, StoreError
 from support.far_away import requested
 from support.faulty_server import FaultyServer, faulty_server
 
@@ -156,3 +157,39 @@ def test_nothing_is_left_of_an_array_whose_group_becomes_an_array(server: Faulty
     with pytest.raises(NodeTypeError, match="nothing can be below it"):
         group.create_array("g/new", data=np.arange(4))
     assert not [key for key in server.objects if key.startswith("/bucket/a/g/new")]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_who_may_only_use_a_part_of_a_bucket_changes_nodes_in_it(server: FaultyServer, method: str) -> None:
+    """What is around it may not be read, or may be read only."""
+    blizzarr.create_array(server.store(), data=np.arange(4))
+    server.objects["/bucket/zarr.json"] = (
+        b'{"zarr_format": 3, "node_type": "group", "consolidated_metadata": '
+        b'{"kind": "inline", "must_understand": false, "metadata": {}}}'
+    )
+    array = blizzarr.open_array(server.store(), mode="r+")
+    server.fault = lambda made, path: 403 if (made, path) == (method, "/bucket/zarr.json") else None
+    array.append([7])
+    assert array[:].tolist() == [0, 1, 2, 3, 7]
+
+
+@pytest.mark.parametrize("fails", ["the look", "the change"])
+def test_groups_around_a_store_are_looked_for_again_after_a_failure(server: FaultyServer, fails: str) -> None:
+    array = blizzarr.create_array(server.store(), data=np.arange(4), chunks=4)
+    server.objects["/bucket/zarr.json"] = (
+        b'{"zarr_format": 3, "node_type": "group", "consolidated_metadata": '
+        b'{"kind": "inline", "must_understand": false, "metadata": {}}}'
+    )
+    looks: list[str] = []
+
+    def fault(method: str, path: str) -> int | None:
+        if (method, path) == ("GET", "/bucket/zarr.json"):
+            looks.append(path)
+            return 400 if len(looks) == 1 else None
+        return 400 if path.endswith("c/1") and fails == "the change" else None
+
+    server.fault = fault
+    with pytest.raises(StoreError, match="c/1") if fails == "the change" else nullcontext():
+        array.append([7])
+    assert array.shape == (5,)
+    assert b"consolidated" not in server.objects["/bucket/zarr.json"]
