@@ -226,6 +226,7 @@ class Group(GroupMembers):
         """Return the groups of these names; create those that do not exist. For errors see `require_group`."""
         return tuple(self.require_group(name) for name in names)
 
+    @exact_keywords
     def create_array(
         self,
         name: str,
@@ -266,6 +267,7 @@ class Group(GroupMembers):
         self._forget()
         return array
 
+    @exact_keywords
     def require_array(
         self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Unpack[CreateOptions]
     ) -> Array:

@@ -64,16 +64,26 @@ class Range:
         """Return the range of these values, without not-a-numbers; of nothing else, it is NaN.
 
         `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
-        few outliers do not take all the colours.
+        few outliers do not take all the colours. If all values lie beyond a number, it is both ends.
 
-        >>> Range.of(np.arange(101.0), "10%", "75")
-        Range(low=10.0, high=75.0)
+        >>> Range.of(np.arange(101.0), "10%", "75"), Range.of(np.arange(3.0), "7")
+        (Range(low=10.0, high=75.0), Range(low=7.0, high=7.0))
+        >>> Range.of(np.arange(3.0), "5", "1")
+        Traceback (most recent call last):
+        ...
+        ValueError: expected vmin of at most vmax, found 5 and 1; _r at the end of the colour map reverses it
         """
         finite = values[np.isfinite(values)]
         first = _limit(finite, low if low is not None else "0.2%")
         last = _limit(finite, high if high is not None else "99.8%")
         if low is None and high is None and first == last and finite.size:
             first, last = float(finite.min()), float(finite.max())
+        if first > last:
+            given = [text for text in (low, high) if text is not None and not text.strip().endswith("%")]
+            if len(given) == 2:
+                reverses = "_r at the end of the colour map reverses it"
+                raise ValueError(f"expected vmin of at most vmax, found {low} and {high}; {reverses}")
+            first = last = float(given[0]) if given else first
         return cls(first, last)
 
     def apply(self, values: NDArray[np.floating[Any]], table: NDArray[np.uint8]) -> NDArray[np.uint8]:

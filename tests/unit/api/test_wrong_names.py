@@ -193,5 +193,7 @@ def test_arguments_without_a_name(tmp_path: Path) -> None:
     """``open_array(path, "r")``, as other libraries have it: the text says what needs a name."""
     with pytest.raises(TypeError, match=r"open_array\(\): expected at most 1 positional argument, found 2; .* mode="):
         blizzarr.open_array(tmp_path, "r")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"create_array\(\): expected at most 1 .*, found 2; .* data="):
+        blizzarr.create_group({}).create_array("x", np.eye(2))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"create_array\(\): expected at most 1 .* shape=, dtype=, .*data="):
         blizzarr.create_array(tmp_path, np.eye(2))  # type: ignore[call-arg]

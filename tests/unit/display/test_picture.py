@@ -237,6 +237,13 @@ def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) ->
     np.testing.assert_array_equal(as_numbers(values), numbers)
 
 
+@pytest.mark.parametrize(("low", "high", "grey"), [("7", None, 0), ("7", "99%", 0), (None, "-2", 255)])
+def test_values_that_all_lie_beyond_a_number_have_its_colour(low: str | None, high: str | None, grey: int) -> None:
+    """The colours were reversed, and those of the bar beside them were not."""
+    pixels = render(np.eye(4), style=Style(cmap="gray", low=low, high=high, size=64))
+    assert occurs(pixels, np.full((64, 64, 3), grey, np.uint8))
+
+
 @pytest.mark.parametrize(
     ("array", "key", "style", "message"),
     [
@@ -248,6 +255,7 @@ def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) ->
         (np.zeros(4), ..., Style(cmap="virids"), "found 'virids'; did you mean 'viridis'"),
         (np.zeros((4, 4)), ..., Style(low="a"), "expected a number or a percentile like 2%, found 'a'"),
         (np.zeros((4, 4)), ..., Style(low="101%"), "expected a percentile from 0% to 100%"),
+        (np.zeros((4, 4)), ..., Style(low="5", high="1"), "expected vmin of at most vmax, found 5 and 1"),
         (np.zeros((4, 4), "S3"), ..., Style(), "expected numbers to make a picture of"),
     ],
 )
