@@ -108,6 +108,9 @@ class Group(GroupMembers):
     def __repr__(self) -> str:
         return printable(f"<Group {self.name} in {self._store}>")
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def _repr_html_(self) -> str:
         # Imported late, as only notebooks need it.
         from blizzarr.display.html import group_html

@@ -42,7 +42,8 @@ class OpenTable(LazyTable[T]):
         function defined anew, as when a cell of a notebook runs again, replaces the old one.
         """
         if not isinstance(name, str) or not name:
-            raise TypeError(f"expected a name for the group {self._group}, found {name!r}")
+            where = "; a class has it as its attribute 'name'" if isinstance(value, type) else ""
+            raise TypeError(f"expected a name for the group {self._group}, found {name!r}{where}")
         if name in self and not _is_same(self[name], value):
             raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")
         # Another thread that finds the name has to find the value, too.

@@ -30,7 +30,16 @@ class _Command(TyperCommand):
         return _without_type(super().get_params(ctx))
 
 
+_ELSEWHERE = {"repair": "check --repair", "convert": "copy", "rechunk": "copy --chunks", "migrate": "upgrade"}
+"""Verbs that are looked for, or that zarr-python has, and what does it here."""
+
+
 class _Group(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in _ELSEWHERE:
+            ctx.fail(f"No such command {args[0]!r}; use {_ELSEWHERE[args[0]]}")
+        return super().resolve_command(ctx, args)
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_type(super().get_params(ctx))
 

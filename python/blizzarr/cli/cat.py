@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from blizzarr.cli.place import ArrayArgument, Place, open_array
+from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, open_array
 
 if TYPE_CHECKING:
     from blizzarr.display.region import Region
@@ -32,7 +32,7 @@ class Format(StrEnum):
 
 def run(
     path: ArrayArgument,
-    selection: Annotated[str | None, typer.Argument(metavar="SELECTION", help="Like 0:10,::2")] = None,
+    selection: SelectionArgument = None,
     form: Annotated[
         Format | None,
         typer.Option("--format", "-f", help="By default as the name of the output file says, otherwise text."),

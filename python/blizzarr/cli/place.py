@@ -57,6 +57,10 @@ ArrayArgument: TypeAlias = Annotated[
         metavar="PATH[SELECTION]", help="An array, followed by a selection if you like.", autocompletion=complete_path
     ),
 ]
+SelectionArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(metavar="SELECTION", help="Like 0:10,::2; one that begins with - has to follow PATH directly."),
+]
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from blizzarr.cli.place import ArrayArgument, Place, open_array
+from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, open_array
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -21,7 +21,7 @@ EXAMPLES = (
 
 def run(
     path: ArrayArgument,
-    selection: Annotated[str | None, typer.Argument(metavar="SELECTION", help="Like 0:10,::2")] = None,
+    selection: SelectionArgument = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,

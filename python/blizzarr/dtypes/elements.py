@@ -131,12 +131,11 @@ def refuse_nulls(count: int) -> ValueError:
     """Return the error about nulls, or masked elements, where there is no place for them.
 
     >>> refuse_nulls(2)
-    ValueError('expected elements that are there, found 2 that are null or masked; fill them, or use zarrs.optional')
+    ValueError('expected elements, found 2 that are null or masked; fill them, or use the data type zarrs.optional')
     """
     are = "is" if count == 1 else "are"
-    return ValueError(
-        f"expected elements that are there, found {count:,} that {are} null or masked; fill them, or use zarrs.optional"
-    )
+    found = f"expected elements, found {count:,} that {are} null or masked"
+    return ValueError(f"{found}; fill them, or use the data type zarrs.optional")
 
 
 def with_nat(value: Any, count: int) -> npt.NDArray[Any]:

@@ -37,6 +37,13 @@ def test_help_of_each_verb_has_an_example(run: Run, verb: str) -> None:
     assert f"blizzarr {verb} " in out.partition("Examples:")[2]
 
 
+@pytest.mark.parametrize(("verb", "here"), [("repair", "check --repair"), ("convert", "copy")])
+def test_verbs_that_are_looked_for(run: Run, verb: str, here: str) -> None:
+    code, _, err, _ = run(verb, "data.zarr")
+    assert code == 2
+    assert f"No such command '{verb}'; use {here}" in err
+
+
 def test_version(run: Run) -> None:
     assert run("--version").out == f"blizzarr {version('blizzarr')}\n"
 

@@ -289,6 +289,9 @@ def test_names_are_free() -> None:
     assert array[:].tolist() == [1, 2]
     blizzarr.register_codec(defined(-1))
     assert blizzarr.open(store)[:].tolist() == [-1, -2]
+    nameless = type("Nameless", (ArrayArrayCodec,), {})
+    with pytest.raises(TypeError, match="found None; a class has it as its attribute 'name'"):
+        blizzarr.register_codec(nameless)
     with pytest.raises(ValueError, match=r"free in the group blizzarr.codecs, found 'gzip'"):
         blizzarr.register_codec(type("Gzip", (BytesBytesCodec,), {"name": "gzip"}))
     for wrong in (Text(), int, ArrayArrayCodec):

@@ -64,6 +64,11 @@ def test_a_mapping(root: Group) -> None:
         root[0]
 
 
+def test_names_of_members_are_completed(root: Group) -> None:
+    """IPython asks for them after ``group["``."""
+    assert root._ipython_key_completions_() == list(root)
+
+
 def test_members_at_every_depth(root: Group) -> None:
     """Each group comes right before what is in it."""
     assert [name for name, _ in root.members()] == ["g", "x"]
