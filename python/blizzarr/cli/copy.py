@@ -85,6 +85,7 @@ def run(
     from blizzarr import api
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
+    from blizzarr.errors import CodecError
 
     settings: dict[str, Any] = {"threads": threads, "keep_foreign_files": keep_foreign}
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
@@ -105,6 +106,10 @@ def run(
                 executor=executor,
                 **options,
             )
+    except CodecError as error:
+        if error.direction == "decode":
+            error.reason = f"{error.reason}; --resume --skip-damaged copies what is intact"
+        raise
     except KeyboardInterrupt:
         given = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
         given["scheduler"] = scheduler

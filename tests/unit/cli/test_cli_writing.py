@@ -312,6 +312,8 @@ def test_copy_what_is_intact(run: Run, data: Path, volume: np.ndarray) -> None:
     """What is lost is listed and reads as the fill value; without the option, nothing is copied quietly."""
     blizzarr.open_array(data, path="brain/mask")[...] = True
     Path(data, "brain/mask/c/0/0").write_bytes(b"damaged")
+    strict = run("copy", f"{data}/brain/mask", "mask.zarr", "-z", "none")
+    assert strict.err.endswith("; --resume --skip-damaged copies what is intact\n")
     Path(data, "series/zarr.json").write_text("{}")
     assert run("copy", data, "strict.zarr", "-z", "none").code == 1
     result = run("copy", data, "out.zarr", "--skip-damaged")
