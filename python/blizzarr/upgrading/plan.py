@@ -137,6 +137,9 @@ class Upgrade:
             lines += [*(f"  {problem}" for problem in self.problems), _WAY_OUT]
         return "\n".join(map(printable, lines))
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
 
 def _some(paths: list[str]) -> str:
     more = len(paths) - _MOST_PATHS
