@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tensorstore as ts
 
-from blizzarr.spec.metadata import METADATA
+from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexDomain
 from unit.spec.oracle import Refusal, outcome
@@ -212,7 +212,8 @@ def theirs(driver: str, metadata: dict[str, Any], schema: dict[str, Any]) -> lis
 
 def ours(driver: str, metadata: dict[str, Any], schema: dict[str, Any]) -> list[Any]:
     """The same by this library."""
-    kind = METADATA[driver]
+    stored: Any = DRIVERS[driver]
+    kind = stored.constraints
     constraints, wanted = kind.from_json(metadata), Schema(schema)
     constraints.check_dtype(wanted)
     constraints.constrain(wanted, {})

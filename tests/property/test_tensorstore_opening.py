@@ -11,7 +11,7 @@ import tensorstore as ts
 
 from blizzarr import formats
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.metadata import METADATA
+from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.schema import Schema
 from property.test_tensorstore_creation import gist, random_constraints, random_v2_constraints
 from unit.spec.oracle import outcome
@@ -42,7 +42,8 @@ def ours(driver: str, document: dict[str, Any], metadata: dict[str, Any], schema
     meta = formats.format_named(name).decode("", {key: json.dumps(document).encode()})
     assert isinstance(meta, ArrayMeta)
     wanted = Schema(schema)
-    constraints = METADATA[driver].from_json(metadata)
+    stored: Any = DRIVERS[driver]
+    constraints = stored.constraints.from_json(metadata)
     constraints.check_dtype(wanted)
     constraints.constrain(wanted, {})
     # As a spec does, which says its domain before anything is opened.

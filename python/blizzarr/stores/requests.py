@@ -121,9 +121,10 @@ def each_call(store: object, calls: Iterable[Callable[[], Any]]) -> list[Any]:
 def alongside(store: object, work: Callable[[], object]) -> Iterator[None]:
     """Do work before the block, or, if the store is remote, while the block runs, so that neither waits for the other.
 
-    A failure of the block is raised first.
+    A failure of the block is raised first. Where `config.concurrent_requests` limits the requests, the block may make
+    as many, so that the work is done before it.
     """
-    if not is_remote(store):
+    if not is_remote(store) or config.concurrent_requests:
         work()
         yield
         return
