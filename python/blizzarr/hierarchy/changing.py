@@ -108,14 +108,21 @@ def _changing_around(store: Store, likely: Format | None) -> Iterator[None]:
         with suppress(BlizzarrError):
             look()
 
-    try:
-        with alongside(store, begin_to_look):
-            yield
-    finally:
+    def finish() -> None:
         look()
         for outer in groups:
             with _where_allowed():
                 withdraw(outer, [""], likely=likely)
+
+    try:
+        with alongside(store, begin_to_look):
+            yield
+    except BaseException:
+        # What failed first is what the caller hears of.
+        with suppress(BlizzarrError):
+            finish()
+        raise
+    finish()
 
 
 @contextmanager

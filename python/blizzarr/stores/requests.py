@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from blizzarr.config import config
 from blizzarr.durability import as_durable_as_here
 from blizzarr.stores.protocol import Store, Value
-from blizzarr.stores.threads import Threads
+from blizzarr.stores.threads import Threads, threads_here
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -87,6 +87,9 @@ def each(
     """
     items = list(items)
     threads = at_once(store) if is_remote(store) or len(items) < _FEW else otherwise
+    if config.concurrent_requests:
+        # The other threads of a loop around this one make as many requests each.
+        threads //= threads_here()
     count = min(threads, len(items), most or len(items))
     if count < 2:
         return [work(item) for item in items]

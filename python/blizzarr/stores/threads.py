@@ -33,6 +33,12 @@ def check_wanted(*, is_write: bool) -> None:
         raise StoreError("given up, as another part of the operation has failed or was interrupted")
 
 
+def threads_here() -> int:
+    """Return how many threads may do what this one does: as many as its pool has, and the pools around that."""
+    pool: Threads | None = getattr(_work, "pool", None)
+    return 1 if pool is None else pool._at_once
+
+
 class Threads:
     """A pool of threads that runs work in the calling thread if no thread can be started.
 
@@ -55,6 +61,7 @@ class Threads:
         self._closed = False
         self._running: set[_Task[Any]] = set()
         self._above: Threads | None = getattr(_work, "pool", None)
+        self._at_once: int = count * threads_here()
         self._failure: type[BaseException] | None = None
 
     def __enter__(self) -> Self:

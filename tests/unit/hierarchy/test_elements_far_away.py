@@ -185,7 +185,7 @@ def test_groups_around_a_store_are_looked_for_again_after_a_failure(server: Faul
     def fault(method: str, path: str) -> int | None:
         if (method, path) == ("GET", "/bucket/zarr.json"):
             looks.append(path)
-            return 400 if len(looks) == 1 else None
+            return 400 if len(looks) == 1 and fails == "the look" else None
         return 400 if path.endswith("c/1") and fails == "the change" else None
 
     server.fault = fault

@@ -255,7 +255,8 @@ def test_members_of_a_group_are_opened_and_removed_many_at_once() -> None:
     z = blizzarr.create_array(store, name="big", data=np.arange(100), chunks=2)
     with store.counted() as most:
         z.resize(10)
-        assert 4 <= most() <= config.requests_at_once
+        # The groups above are asked for beside that.
+        assert 4 <= most() <= config.requests_at_once + 1
     with store.counted() as most:
         copied = blizzarr.copy(z, MemoryStore())
         np.testing.assert_array_equal(copied[...], np.arange(10))
