@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,22 @@ class Dies(dict[str, Any]):
         return super().pop(key, *default)
 
 
+def interrupted(start: dict[str, Any], to: Any) -> Iterator[tuple[int, Dies, bool]]:
+    """What an upgrade leaves that dies before each of its changes, the number of that change, and if it was done."""
+    done = False
+    for stop in itertools.count():
+        if done:
+            return
+        values = Dies(start)
+        values.left = stop
+        try:
+            done = blizzarr.upgrade(values, to=to).done
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        values.left = 1 << 30
+        yield stop, values, done
+
+
 @pytest.mark.filterwarnings("ignore:.*in two formats")
 @pytest.mark.parametrize("old", TREES)
 def test_interrupted_anywhere(old: str) -> None:
@@ -162,17 +179,9 @@ def test_interrupted_anywhere(old: str) -> None:
     start = dict(values)
     finished = dict(start)
     blizzarr.upgrade(finished)
-    stop = 0
-    while True:
-        values = Dies(start)
-        values.left = stop
-        try:
-            blizzarr.upgrade(values)
-        except BaseException as error:
-            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
-        else:
+    for stop, values, done in interrupted(start, "v3"):
+        if done:
             break
-        values.left = 1 << 30
         seen = blizzarr.open_group(values, mode="r")
         if seen.metadata.format == old:
             # What the old format's readers find is whole.
@@ -183,8 +192,7 @@ def test_interrupted_anywhere(old: str) -> None:
         assert np.array_equal(blizzarr.open(values, path="scans/first/big")[:], VALUES)
         assert blizzarr.upgrade(values).done
         check(values, "v3")
-        assert values == finished, "no document of the old format is left without what made it a node"
-        stop += 1
+        assert values == finished, f"{stop}: no document of the old format is left without what made it a node"
     assert stop >= 20
     check(values, "v3")
 
@@ -199,21 +207,12 @@ def test_interrupted_on_the_way_to_an_older_format() -> None:
     finished = dict(start)
     blizzarr.upgrade(finished, to="v2")
     assert not [key for key in finished if "/c/" in key or key.endswith("zarr.json")]
-    stop, done = 0, False
-    while not done:
-        values = Dies(start)
-        values.left = stop
-        try:
-            done = blizzarr.upgrade(values, to="v2").done
-        except BaseException as error:
-            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
-        values.left = 1 << 30
+    for stop, values, done in interrupted(start, "v2"):
         for name in ("a", "b"):
             assert np.array_equal(blizzarr.open_array(values, path=name, mode="r")[:], VALUES), stop
         assert done or blizzarr.upgrade(values, to="v2").done
         assert values == finished
-        stop += 1
-    assert stop >= 20
+    assert stop + 1 >= 20
 
 
 @pytest.mark.filterwarnings("ignore:.*in two formats")
@@ -229,23 +228,14 @@ def test_groups_are_whole_at_any_interruption(old: str, new: str) -> None:
         root.create_array("meta", data=VALUES, chunks=(2, 3), attributes={"units": "mm"})
         root.create_array("a/x", data=VALUES, chunks=(2, 3))
     expected = in_members(root)
-    stop, done = 0, False
-    while not done:
-        values = Dies(start)
-        values.left = stop
-        try:
-            done = blizzarr.upgrade(values, to=new).done
-        except BaseException as error:
-            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
-        values.left = 1 << 30
+    for stop, values, done in interrupted(start, new):
         assert in_members(blizzarr.open_group(values, mode="r")) == expected, stop
         if not done:
             blizzarr.upgrade(values, to=new)
         assert blizzarr.open_group(values, mode="r").metadata.format == new
         assert in_members(blizzarr.open_group(values, mode="r")) == expected, stop
         assert blizzarr.check(values).clean
-        stop += 1
-    assert stop >= 10
+    assert stop + 1 >= 10
 
 
 def in_members(root: blizzarr.Group) -> dict[str, Any]:
@@ -270,15 +260,7 @@ def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
     """Whichever document counts, going on neither brings old chunks back nor hides members meanwhile."""
     start: dict[str, Any] = {}
     a_hierarchy(start, old)
-    stop, done = 0, False
-    while not done:
-        values = Dies(start)
-        values.left = stop
-        try:
-            done = blizzarr.upgrade(values).done
-        except BaseException as error:
-            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
-        values.left = 1 << 30
+    for stop, values, done in interrupted(start, "v3"):
         members = blizzarr.open_group(values)["scans"].members(None)
         assert [name for name, _ in members] == ["first", "first/big", "first/empty"]
         big = blizzarr.open_array(values, path="scans/first/big", mode="r+")
@@ -288,8 +270,7 @@ def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
         expected = VALUES.copy()
         expected[0, 0], expected[4:] = 99, 0
         assert np.array_equal(blizzarr.open(values, path="scans/first/big")[:], expected), stop
-        stop += 1
-    assert stop >= 20
+    assert stop + 1 >= 20
 
 
 @pytest.mark.filterwarnings("ignore:.*in two formats")
@@ -302,15 +283,7 @@ def test_what_is_changed_after_an_interruption_is_kept(old: str, new: str, *, co
     root.create_array("g/a", data=np.arange(4), chunks=2, attributes={"units": "mm"})
     if consolidated:
         blizzarr.consolidate_metadata(start)
-    stop, done = 0, False
-    while not done:
-        values = Dies(start)
-        values.left = stop
-        try:
-            done = blizzarr.upgrade(values, to=new).done
-        except BaseException as error:
-            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
-        values.left = 1 << 30
+    for stop, values, done in interrupted(start, new):
         array = blizzarr.open_array(values, path="g/a", mode="r+")
         array[:2] = [9, 8]
         array[2:] = 0  # the fill value: a chunk goes
@@ -324,8 +297,7 @@ def test_what_is_changed_after_an_interruption_is_kept(old: str, new: str, *, co
         assert root["g/a"][:].tolist() == [9, 8, 0, 0, 7], stop
         assert (root["g"].attrs.asdict(), root["g/a"].attrs.asdict()) == ({"day": 1}, {})
         assert blizzarr.check(values).clean
-        stop += 1
-    assert stop >= 10
+    assert stop + 1 >= 10
 
 
 def test_a_directory_of_an_interrupted_upgrade_opens(tmp_path: Path) -> None:
