@@ -30,7 +30,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import Edges
 from blizzarr.stores import Store
 from blizzarr.stores.confined import confined_directory
-from blizzarr.stores.requests import delete_many, each
+from blizzarr.stores.requests import delete_many, each, each_call
 from blizzarr.transfer import Binding, read
 
 ENUMERATED = 1000
@@ -110,7 +110,7 @@ def erase_outside(
         elif outside:
             look = look_first and not are_stored
             steps.insert(0, partial(_delete, chunks, [key for key, _ in outside], is_still, look_first=look))
-        each(chunks, lambda step: step(), steps)
+        each_call(chunks, steps)
 
 
 def _delete(chunks: Store, keys: list[str], is_still: Callable[[], bool], *, look_first: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EACCES
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from blizzarr.errors import BlizzarrError, ConflictError, StoreError
 from blizzarr.formats import Format, StoredNode, encode, find_likely, find_many, mark_of, unmarked
@@ -14,7 +14,7 @@ from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 from blizzarr.stores.conditional import try_discard, try_replace
-from blizzarr.stores.requests import alongside, is_remote
+from blizzarr.stores.requests import alongside
 from blizzarr.stores.wrapper import unwrapped
 
 _ATTEMPTS = 100
@@ -28,10 +28,9 @@ NodesAbove: TypeAlias = list[StoredNode | BlizzarrError | None]
 def looking_above(store: Store, path: str, after: NodesAbove, likely: Format | None = None) -> Iterator[None]:
     """Read the nodes above a path that is changed into the list that `changing` yields, while the block runs.
 
-    The change must be stored by then. What the block stores is no metadata, which the groups above could list. In
-    stores that are not remote, nothing is read.
+    The change must be stored by then. What the block stores is no metadata, which the groups above could list.
     """
-    if not path or not is_remote(store):
+    if not path:
         yield
         return
     groups = ancestors(path)
@@ -85,37 +84,23 @@ def _changing_around(store: Store, likely: Format | None) -> Iterator[None]:
 
     The block does not wait while they are looked for, so that who dies within it may leave their consolidated metadata.
     """
-    groups: list[Store] = []
-    next_one: Store | None = getattr(unwrapped(store), "store_above", None)
-    if next_one is None:
+    outer: Store | None = getattr(unwrapped(store), "store_above", None)
+    if outer is None:
         yield
         return
+    there_are: list[bool] = []
 
     def look() -> None:
-        nonlocal next_one
-        while next_one is not None:
-            outer, above = next_one, None
-            with _where_allowed():
-                (node,) = _read(outer, [""], likely)
-                if isinstance(node, StoredNode) and isinstance(node.meta, GroupMeta):
-                    withdraw(outer, [""], [node], likely)
-                    groups.append(outer)
-                    above = getattr(outer, "store_above", None)
-            next_one = above
-
-    def begin_to_look() -> None:
-        # It goes on after the block, whose failure ends it, too.
+        # If it fails, or the failure of the block ends it, it is done again after the block.
         with suppress(BlizzarrError):
-            look()
+            there_are.append(_withdraw_around(outer, likely))
 
     def finish() -> None:
-        look()
-        for outer in groups:
-            with _where_allowed():
-                withdraw(outer, [""], likely=likely)
+        if there_are != [False]:
+            _withdraw_around(outer, likely)
 
     try:
-        with alongside(store, begin_to_look):
+        with alongside(store, look):
             yield
     except BaseException:
         # What failed first is what the caller hears of.
@@ -125,14 +110,24 @@ def _changing_around(store: Store, likely: Format | None) -> Iterator[None]:
     finish()
 
 
-@contextmanager
-def _where_allowed() -> Iterator[None]:
-    """Pass over a refusal: who may use a part of a bucket need not be allowed to read or change what is around it."""
+def _withdraw_around(outer: Any, likely: Format | None) -> bool:
+    """Remove the consolidated metadata of groups at the root of a store and of those above; return if there is one.
+
+    Who may use a part of a bucket need not be allowed to read or change what is around it: a refusal is passed over.
+    """
+    is_there = False
     try:
-        yield
+        while outer is not None:
+            (node,) = _read(outer, [""], likely)
+            if not isinstance(node, StoredNode) or not isinstance(node.meta, GroupMeta):
+                break
+            is_there = True
+            withdraw(outer, [""], [node], likely)
+            outer = outer.store_above
     except StoreError as error:
         if error.errno != EACCES:
             raise
+    return is_there
 
 
 def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None, likely: Format | None = None) -> None:

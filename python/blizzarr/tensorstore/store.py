@@ -102,7 +102,7 @@ class TensorStore(Pretty, Indexed):
     def __init__(self) -> None:
         raise TypeError("expected open(), array() or another view, which make stores")
 
-    # Its properties
+    # Properties
 
     @property
     def domain(self) -> IndexDomain:
@@ -228,7 +228,7 @@ class TensorStore(Pretty, Indexed):
         spec.update(unbind_context=unbind_context, **changes)
         return spec
 
-    # Views of it
+    # Views
 
     def _with_form(self, form: Form) -> TensorStore:
         return store_of(self._driver, form)
@@ -249,7 +249,7 @@ class TensorStore(Pretty, Indexed):
         """Write to a view, and wait until that is done."""
         self[key]._storing(source)()
 
-    # Its elements
+    # Elements
 
     def read(self, *, order: Literal["C", "F"] = "C", batch: Batch | None = None) -> Future[npt.NDArray[Any]]:
         """Read the elements of the view.

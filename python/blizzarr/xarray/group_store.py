@@ -34,7 +34,7 @@ from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import any_name
 from blizzarr.problems import warn
-from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_small
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, each_call, is_small
 from blizzarr.xarray.variables import StoredArray, dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
@@ -157,7 +157,7 @@ class GroupStore(ZarrStore):
         }
         steps = [] if self._mode == "r+" else [partial(self.set_attributes, attributes)]
         steps.append(partial(self.set_variables, copies, given, writer))
-        each(self.zarr_group.store, lambda step: step(), steps)
+        each_call(self.zarr_group.store, steps)
 
     def set_variables(self, variables: Mapping[Any, Variable], *arguments: Any, **options: Any) -> None:
         """Create or lengthen arrays, as in the base class; small ones several at once if the store is far away.
