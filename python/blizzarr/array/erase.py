@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import compress, islice, product
+from itertools import islice, product
 from math import prod
 from typing import Any
 
@@ -30,7 +30,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import Edges
 from blizzarr.stores import Store
 from blizzarr.stores.confined import confined_directory
-from blizzarr.stores.requests import delete_many, each, each_call
+from blizzarr.stores.requests import delete_many, each_call, present
 from blizzarr.transfer import Binding, read
 
 ENUMERATED = 1000
@@ -80,7 +80,7 @@ def erase_outside(
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
         if is_locked and confined_directory(store) is None:
             by_key = dict(cells_there)
-            cells_there = [(key, by_key[key]) for key in chunks.present(list(by_key))]  # type: ignore[attr-defined]
+            cells_there = [(key, by_key[key]) for key in present(chunks, list(by_key))]
             are_stored = True
     elif getattr(chunks, "supports_list", True):
         cells_there = stored_chunks(store, path, metadata)
@@ -95,7 +95,7 @@ def erase_outside(
         key, cell = place
         # What is not stored may be huge, and has the fill value; what is small is read without that question.
         size = prod(axis.length(index) for axis, index in zip(edges, cell, strict=True)) * binding.dtype.itemsize
-        if are_stored or size <= COMPARED_BYTES or chunks.get_ranges(key, [(0, 1)]) is not None:
+        if are_stored or size <= COMPARED_BYTES or present(chunks, [key]):
             # Under its locks, the engine looks at the document itself.
             may_fill = (lambda: True) if is_locked else is_still
             _fill_outside(binding, metadata.fill_value, cell, edges, keep, may_fill, write_empty=not deletes)
@@ -115,8 +115,7 @@ def erase_outside(
 
 def _delete(chunks: Store, keys: list[str], is_still: Callable[[], bool], *, look_first: bool) -> None:
     if look_first:
-        stored = each(chunks, lambda key: chunks.get_ranges(key, [(0, 1)]) is not None, keys)
-        keys = list(compress(keys, stored))
+        keys = present(chunks, keys)
     if keys and is_still():
         delete_many(chunks, keys)
 

@@ -13,6 +13,7 @@ from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
 from blizzarr.problems import Notice, Problems, warn
+from blizzarr.stores.requests import present
 
 PROGRESS: Final = "blizzarr-copy.json"
 """The key, beside the document of a node that is being copied, of the copy's progress; see `blizzarr.copying`."""
@@ -37,7 +38,7 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
 
 def has_others_beside(store: Store, path: str) -> bool:
     """Return whether `find` would warn of anything beside the document of an array of v3 in a local directory."""
-    return bool(store.present(keys_beside(path, V3.zarr_format)))  # type: ignore[attr-defined]
+    return bool(present(store, keys_beside(path, V3.zarr_format)))
 
 
 def unfinished(store: Store, path: str) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from blizzarr.stores.failures import failures
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import each, present
 from blizzarr.stores.wrapper import StoreHandle, unwrapped
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def with_separator(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
 def with_separators(store: Any, nodes: Sequence[tuple[str, Node]]) -> list[Node]:
     """Do the same for many nodes with their paths, in parallel if requests are slow."""
     arrays = [(path, meta) for path, meta in nodes if lacks_separator(meta)]
-    threads = 1 if _is_near(store) else _AT_ONCE
+    is_near = getattr(store, "native", None) is not None
+    threads = 1 if is_near else _AT_ONCE
     completed = iter(each(store, lambda array: with_separator(store, *array), arrays, otherwise=threads))
     return [next(completed) if lacks_separator(meta) else meta for _, meta in nodes]
 
@@ -89,26 +90,15 @@ def warn_of_slashes(store: Any, path: str, meta: Node) -> None:
 
 def _has_slashes(store: Any, prefix: str, meta: ArrayMeta) -> bool:
     first = (0,) * len(meta.shape)
-    if 0 in meta.shape or _present(store, [prefix + _DOTS.key(first)]):
+    if 0 in meta.shape or present(store, [prefix + _DOTS.key(first)]):
         return False
     grid = meta.chunk_grid.shape(meta.shape)
     # Chunks may be missing: so the last one and one in the middle are looked up as well.
     cells = dict.fromkeys((first, tuple(count - 1 for count in grid), tuple(count // 2 for count in grid)))
-    if _present(store, [prefix + _DOTS.key(cell) for cell in cells if cell != first]):
+    if present(store, [prefix + _DOTS.key(cell) for cell in cells if cell != first]):
         return False
-    return _present(store, [prefix + _SLASHES.key(cell) for cell in cells]) or _shows_slashes(store, prefix, len(grid))
-
-
-def _present(store: Any, keys: list[str]) -> bool:
-    """Return whether any of these keys has a value."""
-    if _is_near(store):
-        return bool(store.present(keys))
-    return any(part is not None for part in each(store, lambda key: store.get_ranges(key, [(0, 1)]), keys))
-
-
-def _is_near(store: Any) -> bool:
-    """Return whether the store is on this machine, so that requests are fast."""
-    return getattr(store, "native", None) is not None
+    with_slashes = present(store, [prefix + _SLASHES.key(cell) for cell in cells])
+    return bool(with_slashes) or _shows_slashes(store, prefix, len(grid))
 
 
 def _shows_slashes(store: Any, prefix: str, rank: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress
 from typing import Any, Final, TypeVar
 
 from blizzarr.config import config
@@ -118,6 +119,14 @@ def each_array(
 def each_call(store: object, calls: Iterable[Callable[[], Any]]) -> list[Any]:
     """Return the results of calls, whose requests are made at once if the store is remote; see `each`."""
     return each(store, lambda call: call(), calls)
+
+
+def present(store: Any, keys: Sequence[str]) -> list[str]:
+    """Return the keys that have a value."""
+    of_store: Callable[[Sequence[str]], Iterable[str]] | None = getattr(store, "present", None)
+    if of_store is not None:
+        return list(of_store(keys))
+    return list(compress(keys, each(store, lambda key: store.get_ranges(key, [(0, 1)]) is not None, keys)))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import abandon, each
 
 _OF_STORE: Final = (
-    *("native", "object_client", "unlist"),
+    *("native", "object_client", "present", "unlist"),
     *("version", "get_with_version", "get_ranges_of_version", "set_if_version"),
 )
 """The attributes that a handle takes from its store, if the store has them."""
@@ -93,11 +93,6 @@ class StoreWrapper(BaseStore):
     def list_dir(self, prefix: str = "") -> Listing:
         return self.store.list_dir(prefix)
 
-    def present(self, keys: Sequence[str]) -> builtins.list[str]:
-        """Return the keys that have a value."""
-        there_is = each(self, lambda key: self.get_ranges(key, [(0, 0)]) is not None, keys)
-        return [key for key, there in zip(keys, there_is, strict=True) if there]
-
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes; None if there is none. A store without `size` reads the value."""
         size = getattr(self.store, "size", None)
@@ -133,10 +128,6 @@ class StoreHandle(StoreWrapper):
         if name in _OF_STORE:
             return getattr(self.store, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def present(self, keys: Sequence[str]) -> builtins.list[str]:
-        present = getattr(self.store, "present", None)
-        return super().present(keys) if present is None else builtins.list(present(keys))
 
 
 def unwrapped(store: Any, kind: type[StoreWrapper] = StoreWrapper) -> Any:

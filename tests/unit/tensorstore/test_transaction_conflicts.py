@@ -16,6 +16,7 @@ import blizzarr
 from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import LocalStore, MappingStore
 from blizzarr.stores.generation import NO_VALUE, generation_of
+from blizzarr.stores.requests import present
 from blizzarr.transactions.changes import Changes
 from blizzarr.transactions.overlay import GuardedStore
 from blizzarr.transactions.transaction import Outcome
@@ -308,7 +309,7 @@ class TestGuardedStore:
             guarded.size,
             lambda key: guarded.get_many([key])[0],
             lambda key: guarded.get_ranges(key, [(0, None)]),
-            lambda key: guarded.present([key]),
+            lambda key: present(guarded, [key]),
         ]
         for read in reads:
             assert read("d/b") in (b"1", [b"1"], 1, ["d/b"])
