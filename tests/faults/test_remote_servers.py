@@ -195,6 +195,18 @@ def test_row_117_a_lost_answer_is_no_conflict_and_no_lost_write(server: FaultySe
     assert blizzarr.open_array(server.store())[70:].tolist() == [5, 6]
 
 
+def test_row_117_a_removal_of_many_objects_is_repeated_after_a_lost_answer(server: FaultyServer) -> None:
+    """Although it is a POST; whether it was carried out makes no difference."""
+    group = blizzarr.create_group(server.store(client_options={"allow_http": True, "timeout": "300ms"}))
+    group.create_array("b", data=VALUES, chunks=8)
+    server.fault = times(2, "silence", "POST", "?delete")
+    del group["b"]
+    assert [*server.objects] == ["/bucket/a/zarr.json"]
+    server.fault = times(1000, "silence", "POST", "?delete")
+    with pytest.raises(StoreError, match=r"POST .*no answer in time, after 3 retries"):
+        server.store(client_options={"allow_http": True, "timeout": "50ms"}).delete_many(["c/0", "c/1"])
+
+
 def test_row_117_nothing_but_what_users_store_is_stored(server: FaultyServer) -> None:
     """No marks in objects, and no objects to try things out."""
     array = stored(server, "plain")

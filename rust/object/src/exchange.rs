@@ -165,7 +165,11 @@ impl HttpService for Noted {
                     log.lost |= !log.malformed;
                     log.failure = Some((error.kind(), innermost(&error)));
                 });
-                return Err(error);
+                return Err(match is_deletion_of_many(&method, &uri) {
+                    // What is gone may be removed again, but the `object_store` crate repeats no POST that may have arrived.
+                    true => HttpError::new(HttpErrorKind::Connect, error),
+                    false => error,
+                });
             }
         };
         let status = response.status();
@@ -351,8 +355,7 @@ fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response:
     }
     // The page to which a proxy sends those who have to log in, say.
     let is_read = !text.is_empty() && parts.headers.contains_key(http::header::LAST_MODIFIED);
-    let lists_deleted =
-        method != http::Method::POST || asked.query() != Some("delete") || text.contains("<DeleteResult");
+    let lists_deleted = !is_deletion_of_many(method, asked) || text.contains("<DeleteResult");
     let error = element(text, "Code").filter(|_| method == http::Method::PUT && text.contains("<Error"));
     match () {
         () if is_page(text) => Some("it is a page of HTML, which is no answer of a store".to_owned()),
@@ -360,6 +363,11 @@ fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response:
         () if !lists_deleted => Some("it does not say what was deleted".to_owned()),
         () => error.map(|code| format!("it is the error {code}")),
     }
+}
+
+/// Whether a request names many objects that S3 is to delete.
+fn is_deletion_of_many(method: &http::Method, asked: &http::Uri) -> bool {
+    method == http::Method::POST && asked.query() == Some("delete")
 }
 
 /// What the text of an error is, if no store sends such a text.
