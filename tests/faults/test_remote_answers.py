@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from typing import Any
 
@@ -58,6 +59,43 @@ def test_row_112_a_404_that_is_bare_or_names_the_key_is_the_fill_value(
     assert (array[:] == 9).all()
     assert (array[3:7] == 9).all()
     assert array.store.version("c/0") is None
+
+
+def compressed(wanted: str | None, value: bytes) -> bytes:
+    """What S3 answers for an object that was stored with ``Content-Encoding: gzip``: ranges are those of what is stored."""
+    stored = gzip.compress(value)
+    begin, end = requested(wanted, len(stored)) if wanted else (0, len(stored))
+    if begin >= end:
+        return b"HTTP/1.1 416 Range\r\nContent-Length: 0\r\n\r\n"
+    status = f"206 Part\r\nContent-Range: bytes {begin}-{end - 1}/{len(stored)}" if wanted else "200 OK"
+    head = f"HTTP/1.1 {status}\r\nContent-Encoding: gzip\r\nContent-Length: {end - begin}\r\n"
+    return head.encode() + b'ETag: "packed"\r\nLast-Modified: Sun, 22 Nov 2026 00:00:00 GMT\r\n\r\n' + stored[begin:end]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_http", [False, True])
+def test_row_116_objects_that_are_stored_compressed_are_read(server: FaultyServer, layout: str, is_http: bool) -> None:
+    """Ranges of them, too, although the server's are those of the compressed bytes."""
+    stored(server, layout)
+    server.fault = lambda method, path: compressed if path in server.objects and method == "GET" else None
+    store = ObjectStore.from_url(f"{server.url}/bucket/a") if is_http else server.store()
+    array = blizzarr.open_array(store, mode="r")
+    for part in (*PARTS, slice(60, 64), slice(5, 6)):
+        assert array[part].tolist() == VALUES[part].tolist()
+    server.fault = lambda method, path: lambda wanted, value: compressed(wanted, value)[:-9] + bytes(9)
+    with pytest.raises(StoreError, match=r"cannot be decompressed \(Content-Encoding: gzip\)"):
+        store.get("zarr.json")
+
+
+def test_row_116_the_size_of_an_object_that_is_stored_compressed(server: FaultyServer) -> None:
+    stored(server, "raw")
+    head = b'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 70\r\nETag: "packed"\r\n'
+    head += b"Last-Modified: Sun, 22 Nov 2026 00:00:00 GMT\r\n\r\n"
+    server.fault = lambda method, path: compressed if method == "GET" else lambda wanted, value: head
+    store = server.store()
+    assert store.size("c/0") == VALUES.nbytes
+    assert bytes(store.get_ranges("c/0", [(126, 2), (-2, None)])[1]) == VALUES[-1:].tobytes()
+    assert store.version("c/0") == '"packed"'
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ use crate::settings::{self, Opened, Settings};
 use crate::spans::{spans_of, Span, Wanted};
 use crate::traffic::{self, Count, Protocol};
 
-/// How often a range may be beyond the end of a value that has it a moment later.
-const CHANGES: usize = 10;
+/// How often a range may be beyond the end of a value that has it a moment later, before all of the value is asked for.
+const CHANGES: usize = 3;
 /// How often several parts of a value are requested, at most, until they are of one version; or, after some attempts, until
 /// the time is over.
 const ATTEMPTS: usize = 20;
@@ -254,11 +254,9 @@ impl Connected {
                 span.start < 0 && matches!(failure.cause, Cause::Store(StoreError::NotSupported { .. }));
             let is_whole = failure.log.status == Some(200) || failure.log.is_of_unknown;
             if is_whole && failure.log.failure.is_none() {
-                // A server without ranges sends the whole value; of a part, one has not said what the whole is.
-                let Some(whole) = Box::pin(self.get(key, &Span::WHOLE, u64::MAX, Vec::new())).await? else {
-                    return Ok(None);
-                };
-                return Ok(Some(cut(whole, &range)));
+                // A server without ranges sends the whole value; of a part, one has not said what the whole is; and what is
+                // compressed has no parts.
+                return self.part_of_whole(key, &range).await;
             }
             if failure.log.status != Some(416) && !lacks_suffixes {
                 return Err(failure.at(key));
@@ -273,12 +271,18 @@ impl Connected {
             if size == 0 || u64::try_from(span.start).is_ok_and(|start| start >= size) {
                 return Ok(Some(Answer { body: Vec::new(), version, size }));
             }
-            // The value has the range by now.
+            // The value has the range by now, or only when it is decompressed.
             if left == 0 {
-                return Err(failure.at(key));
+                return self.part_of_whole(key, &range).await;
             }
         }
-        unreachable!("the last failure is returned")
+        unreachable!("the last attempt returns")
+    }
+
+    /// A part of a value, all of which is asked for.
+    async fn part_of_whole(&self, key: &str, range: &GetRange) -> Result<Option<Answer>> {
+        let whole = Box::pin(self.get(key, &Span::WHOLE, u64::MAX, Vec::new())).await?;
+        Ok(whole.map(|whole| cut(whole, range)))
     }
 
     /// Asks for bytes of an object; answers that break off are asked for again, as often as other requests that fail.
@@ -332,9 +336,14 @@ impl Connected {
         let options = GetOptions { head: true, ..GetOptions::default() };
         match self.request(self.opened.store.get_opts(&path, options)).await {
             Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta)))),
-            Err(failure) if !failure.is_missing() => Err(failure.at(key)),
-            Err(failure) if failure.log.is_of_store && self.has_bucket.load(Ordering::Relaxed) => Ok(None),
-            // Such an answer has no text that says what is missing, or who sends it; and some servers know only GET.
+            Err(failure) if !failure.is_missing() && !failure.log.is_of_unknown => Err(failure.at(key)),
+            Err(failure)
+                if failure.is_missing() && failure.log.is_of_store && self.has_bucket.load(Ordering::Relaxed) =>
+            {
+                Ok(None)
+            }
+            // Such an answer has no text that says what is missing, or who sends it; and some servers know only GET. Of a
+            // compressed object, it does not tell the length.
             Err(_) => {
                 let whole = Box::pin(self.get(key, &Span::WHOLE, 0, Vec::new())).await?;
                 Ok(whole.map(|whole| (whole.size, whole.version)))

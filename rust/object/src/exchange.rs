@@ -12,9 +12,11 @@ use futures_util::StreamExt;
 use object_store::client::{
     HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
-use object_store::path::Path;
 use tokio::time::Instant;
 use tower_http::follow_redirect::RequestUri;
+
+use crate::encoding::{is_compressed, is_gzipped, unpacked, values_of};
+use crate::xml::{element, possible};
 
 tokio::task_local! {
     static EXCHANGE: Arc<Exchange>;
@@ -60,7 +62,7 @@ pub struct Log {
     pub impossible: Vec<String>,
     /// So many bytes of a body are wanted at most, where they have to be counted.
     pub most: u64,
-    /// The last answer is a part (206) of what it does not say the length of.
+    /// The last answer does not say how long the whole is that it is a part of, or only how long that is compressed.
     pub is_of_unknown: bool,
 }
 
@@ -92,11 +94,21 @@ impl Exchange {
         self.note(|log| log.clone())
     }
 
-    /// An answer with the length of its body, which a server need not say where the protocol marks the end.
+    /// An answer with the stored value for its body, and the length of that, which a server need not say where the protocol
+    /// marks the end.
     async fn measured(&self, response: HttpResponse) -> Result<HttpResponse, HttpError> {
+        let is_packed = is_gzipped(&response);
         let (mut parts, mut body) = response.into_parts();
+        let note_break = |error: &HttpError| self.note(|log| log.failure = Some((error.kind(), innermost(error))));
         let part = parts.headers.get(http::header::CONTENT_RANGE).and_then(|range| part_of(range.to_str().ok()?));
         self.note(|log| log.is_of_unknown = part.is_some_and(|(_, is_of_unknown)| is_of_unknown));
+        if is_packed {
+            let packed = body.bytes().await.inspect_err(note_break)?;
+            let value = unpacked(&packed, self.note(|log| log.most)).map_err(unusable)?;
+            parts.headers.remove(http::header::CONTENT_ENCODING);
+            parts.headers.insert(http::header::CONTENT_LENGTH, value.len().into());
+            return Ok(HttpResponse::from_parts(parts, Bytes::from(value).into()));
+        }
         // Before HTTP/2, a body that is in no chunks ends where the connection does, as one that breaks off does.
         let has_end =
             parts.version >= http::Version::HTTP_2 || parts.headers.contains_key(http::header::TRANSFER_ENCODING);
@@ -105,10 +117,7 @@ impl Exchange {
                 Some((length, _)) => length,
                 None => {
                     let most = self.note(|log| log.most);
-                    let counted = counted(body, most).await;
-                    let (pieces, length) = counted.inspect_err(|error| {
-                        self.note(|log| log.failure = Some((error.kind(), innermost(error))));
-                    })?;
+                    let (pieces, length) = counted(body, most).await.inspect_err(note_break)?;
                     body = Bytes::from(pieces).into();
                     length
                 }
@@ -184,6 +193,10 @@ impl HttpService for Noted {
         });
         let is_error = status.is_client_error() || status.is_server_error();
         if !(is_error || (is_listing || is_change) && status.is_success()) {
+            if is_gzipped(&response) && (method == http::Method::HEAD || status == http::StatusCode::PARTIAL_CONTENT) {
+                exchange.note(|log| log.is_of_unknown = true);
+                return Err(unusable("it counts bytes that are compressed (Content-Encoding: gzip)".to_owned()));
+            }
             let unfit = (method == http::Method::GET).then(|| unfit(&response, is_of_part)).flatten();
             return match unfit {
                 Some(reason) => Err(unusable(reason)),
@@ -239,8 +252,7 @@ impl HttpService for Noted {
 
 /// Whether an answer ends its connection, as HTTP/1.0 does unless it says otherwise.
 fn is_end(response: &HttpResponse) -> bool {
-    let options = response.headers().get_all(http::header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
+    let mut options = values_of(response, http::header::CONNECTION);
     match response.version() {
         http::Version::HTTP_11 => options.any(|option| option.eq_ignore_ascii_case("close")),
         version => version < http::Version::HTTP_11 && !options.any(|option| option.eq_ignore_ascii_case("keep-alive")),
@@ -324,17 +336,13 @@ fn unusable(reason: String) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, std::io::Error::other(reason))
 }
 
-/// Values of the header `Content-Encoding` with which a body is none of a stored value. Some servers repeat others, like
-/// `aws-chunked`, which say how the value was sent to them.
-const COMPRESSED: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", "zstd"];
-
 /// Why the body of an answer to a GET, although it is no error, is not what is stored.
 fn unfit(response: &HttpResponse, is_of_part: bool) -> Option<String> {
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
     let (kind, encoding) = (header(http::header::CONTENT_TYPE), header(http::header::CONTENT_ENCODING));
     match response.status().as_u16() {
         206 if !is_of_part => Some("it is a part (206), although all was requested".to_owned()),
-        _ if COMPRESSED.iter().any(|name| encoding.eq_ignore_ascii_case(name)) => {
+        _ if is_compressed(response) => {
             Some(format!("its body is compressed (Content-Encoding: {encoding}), which no request has asked for"))
         }
         _ if kind.starts_with("multipart/byteranges") => Some("it has several parts in one body".to_owned()),
@@ -388,102 +396,13 @@ fn is_page(text: &str) -> bool {
     begin.starts_with("<!doctype html") || begin.starts_with("<html")
 }
 
-/// A listing without the entries whose names no key can have, like `a//b`, and these names. The `object_store` crate would
-/// refuse the whole listing.
-fn possible(listing: &str) -> (String, Vec<String>) {
-    // S3 and Google Cloud, and Azure.
-    const ENTRIES: [(&str, &str); 4] =
-        [("Contents", "Key"), ("CommonPrefixes", "Prefix"), ("Blob", "Name"), ("BlobPrefix", "Name")];
-    let (mut cuts, mut impossible) = (Vec::new(), Vec::new());
-    for (entry, name) in ENTRIES {
-        let (open, close, named) = (format!("<{entry}>"), format!("</{entry}>"), format!("<{name}>"));
-        let mut end = 0;
-        while let Some(start) = listing[end..].find(&open).map(|start| end + start) {
-            let Some(length) = listing[start..].find(&close) else { break };
-            end = start + length + close.len();
-            let text = listing[start..end].split_once(&named).and_then(|(_, rest)| rest.split_once('<'));
-            let key = text.map(|(name, _)| unescaped(name)).unwrap_or_default();
-            if Path::parse(&key).is_err() {
-                cuts.push(start..end);
-                impossible.push(key);
-            }
-        }
-    }
-    cuts.sort_by_key(|cut| cut.start);
-    let (mut kept, mut end) = (String::new(), 0);
-    for cut in cuts {
-        kept.push_str(&listing[end..cut.start]);
-        end = cut.end;
-    }
-    kept.push_str(&listing[end..]);
-    (kept, impossible)
-}
-
-/// A text of XML with the characters that its references stand for.
-fn unescaped(text: &str) -> String {
-    let mut pieces = text.split('&');
-    let mut plain = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (name, rest) = piece.split_once(';').unwrap_or(("", piece));
-        let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
-            Some(digits) => u32::from_str_radix(digits, 16).ok(),
-            None => number.parse().ok(),
-        });
-        let named = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
-        let known = named.into_iter().find(|(known, _)| *known == name).map(|(_, character)| character);
-        match number.and_then(char::from_u32).or(known) {
-            Some(character) => plain.push(character),
-            None => {
-                plain.push('&');
-                plain.push_str(name);
-            }
-        }
-        plain.push_str(rest);
-    }
-    plain
-}
-
-/// The text within an element of an error in XML.
-fn element(text: &str, name: &str) -> Option<String> {
-    let (_, rest) = text.split_once(&format!("<{name}>"))?;
-    let (inside, _) = rest.split_once(&format!("</{name}>"))?;
-    let inside = inside.trim().trim_end_matches('.');
-    (!inside.is_empty()).then(|| inside.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{element, is_page, possible};
+    use super::is_page;
 
     #[test]
     fn a_page_is_no_error_of_a_store() {
         assert!(is_page("\n<!DOCTYPE html><html>") && is_page("<HTML><body>"));
         assert!(!is_page("<?xml version=\"1.0\"?><Error>") && !is_page("") && !is_page("not found: ü"));
-    }
-
-    #[test]
-    fn names_that_no_key_can_have_are_taken_out_of_a_listing() {
-        let entry = |name: &str| format!("<Contents><Key>{name}</Key><Size>1</Size></Contents>");
-        let listing = |entries: &[&str]| {
-            let inside: String = entries.iter().map(|name| entry(name)).collect();
-            format!("<ListBucketResult><Prefix>a//</Prefix>{inside}</ListBucketResult>")
-        };
-        let (kept, impossible) = possible(&listing(&["a/b", "a//b", "c", "d&#10;e&amp;", "f/&lt;/.."]));
-        assert_eq!(kept, listing(&["a/b", "c"]));
-        assert_eq!(impossible, ["a//b", "d\ne&", "f/</.."]);
-        let azure = "<Blobs><Blob><Name>a</Name><P/></Blob><BlobPrefix><Name>b//</Name></BlobPrefix></Blobs>";
-        assert_eq!(
-            possible(azure),
-            ("<Blobs><Blob><Name>a</Name><P/></Blob></Blobs>".to_owned(), vec!["b//".to_owned()])
-        );
-    }
-
-    #[test]
-    fn the_code_and_the_message_of_an_error() {
-        let text = "<?xml version=\"1.0\"?><Error><Code>NoSuchKey</Code><Message>Gone.</Message></Error>";
-        assert_eq!(element(text, "Code").as_deref(), Some("NoSuchKey"));
-        assert_eq!(element(text, "Message").as_deref(), Some("Gone"));
-        assert_eq!(element("<html>", "Code"), None);
-        assert_eq!(element("<Code></Code>", "Code"), None);
     }
 }
