@@ -20,7 +20,7 @@ from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import opened
 from blizzarr.stores.directory_locks import lock, open_to_lock, release
 from blizzarr.stores.locks import NamedLocks
-from blizzarr.stores.place import place_of
+from blizzarr.stores.place import place_of, shared_name
 from blizzarr.stores.wrapper import unwrapped
 
 _locks = NamedLocks("changing the shape of an array")
@@ -40,8 +40,8 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
     """
     store = unwrapped(store)
     if not isinstance(store, LocalStore):
-        # By path alone, since two stores may be handles of one place.
-        return _locks.sole(path).held((place_of(store), path), array=f"/{path}", store=store)
+        # Two stores may be handles of one place.
+        return _locks.sole(shared_name(store, path)).held((place_of(store), path), array=f"/{path}", store=store)
     prefix = key.rpartition("/")[0]
     if store.locking != "required":
         identity = _identity(store, prefix)

@@ -7,7 +7,7 @@ from typing import Self
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
 
-# By key alone, since two stores may be handles of one place.
+# By `shared_name`, since two stores may be handles of one place.
 _locks = NamedLocks("changing this value")
 
 
@@ -49,7 +49,7 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value |
     Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
     came back here.
     """
-    from blizzarr.stores.place import place_of
+    from blizzarr.stores.place import place_of, shared_name
 
     find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
 
@@ -62,7 +62,7 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value |
         put(store, key, value)
         return True
 
-    return _locks.sole(key).alone(change, (place_of(store), key), key=key, store=store)
+    return _locks.sole(shared_name(store, key)).alone(change, (place_of(store), key), key=key, store=store)
 
 
 def put(store: Store, key: str, value: Value | None) -> None:

@@ -19,6 +19,17 @@ from blizzarr.stores.protocol import Store
 from blizzarr.stores.wrapper import unwrapped
 
 _MEMORY: Final = "fsspec.implementations.memory:MemoryFileSystem"
+_MANNERS: Final = {
+    "asynchronous",
+    "batch_size",
+    "listings_expiry_time",
+    "loop",
+    "max_paths",
+    "skip_instance_cache",
+    "use_listings_cache",
+}
+"""The options of fsspec's file systems of all kinds, which say how files are reached, not which."""
+_LARGE: Final = 100
 
 
 def place_of(store: Store) -> str:
@@ -35,8 +46,7 @@ def place_of(store: Store) -> str:
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
         file_system, root = remote
-        shared = is_instance(file_system, _MEMORY)
-        return f"{type(file_system).__name__}:{id(file_system.store if shared else file_system)}:{root}"
+        return f"{type(file_system).__name__}:{_identity_of(file_system)}:{root}"
     if is_instance(behind, "blizzarr.stores.obstore_stores:ObstoreMemory"):
         behind = behind.memory
     return f"{type(behind).__name__}:{id(behind)}"
@@ -50,6 +60,14 @@ def lasting_place_of(store: Store) -> str | None:
     behind = _behind(store)
     own, remote = _own_place_of(behind), _file_system_of(behind)
     return own if own is not None or remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
+
+
+def shared_name(store: Store, key: str) -> str:
+    """Return a text for a key, or a path, that all handles of one place share, also if one's root is below another's.
+
+    Two places may share it, too, so it is a name for a lock: of stores whose place is not known, it is the key alone.
+    """
+    return f"{lasting_place_of(store) or ''}/{key}".rstrip("/")
 
 
 def _behind(store: Store) -> Any:
@@ -96,6 +114,31 @@ def _file_system_of(behind: Any) -> tuple[Any, str] | None:
         path = f"{file_system.path or ''}/{path}".rstrip("/")
         file_system = file_system.fs
     return file_system, path
+
+
+def _identity_of(file_system: Any) -> int:
+    """Return a number that file systems of fsspec share which lead to the same files: those of one kind and options.
+
+    fsspec makes another one in each thread, and for each option that says how files are reached.
+    """
+    if is_instance(file_system, _MEMORY):
+        return id(file_system.store)
+    if not getattr(file_system, "cachable", False):
+        return id(file_system)
+    options = {name: value for name, value in file_system.storage_options.items() if name not in _MANNERS}
+    # Options may be credentials, which cannot be found from the number.
+    return hash((type(file_system), _text_of(file_system.storage_args), _text_of(options)))
+
+
+def _text_of(option: Any) -> str:
+    """Return a text that is the same for equal options; large ones and objects are told apart by identity."""
+    if option is None or isinstance(option, str | bytes | int | float):
+        return repr(option)
+    if isinstance(option, dict) and len(option) < _LARGE:
+        return repr(sorted((str(name), _text_of(value)) for name, value in option.items()))
+    if isinstance(option, list | tuple) and len(option) < _LARGE:
+        return repr([_text_of(value) for value in option])
+    return f"{type(option).__name__}:{_identity_of(option)}"
 
 
 def is_in_memory(store: Store) -> bool:
