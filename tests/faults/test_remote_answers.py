@@ -62,7 +62,7 @@ def test_row_112_a_404_that_is_bare_or_names_the_key_is_the_fill_value(
 
 
 def compressed(wanted: str | None, value: bytes) -> bytes:
-    """What S3 answers for an object that was stored with ``Content-Encoding: gzip``: ranges are those of what is stored."""
+    """What S3 answers for an object that was stored with ``Content-Encoding: gzip``: ranges of the compressed bytes."""
     stored = gzip.compress(value)
     begin, end = requested(wanted, len(stored)) if wanted else (0, len(stored))
     if begin >= end:
