@@ -200,20 +200,29 @@ impl Connected {
         Path::parse(name).map_err(|error| Error::new(Kind::Path, innermost(&error)).at_key(key))
     }
 
-    /// Makes a request, with all its repetitions.
-    pub(crate) async fn request<T>(
-        &self,
-        work: impl Future<Output = std::result::Result<T, StoreError>>,
-    ) -> std::result::Result<(T, Log), Failure> {
+    /// Makes a request, with all its repetitions; it is begun anew where a server says that the credentials have expired.
+    pub(crate) async fn request<T, F>(&self, work: impl Fn() -> F) -> std::result::Result<(T, Log), Failure>
+    where
+        F: Future<Output = std::result::Result<T, StoreError>>,
+    {
         let _permit = self.learnt.limiter.acquire(pool::most_requests()).await;
         let exchange = Arc::new(Exchange::default());
         let begun = Instant::now();
         let (total, limit) = &self.total;
         let both = async {
-            if let Some(signed) = &self.opened.signed {
-                signed().await.map_err(Cause::Credentials)?;
+            let mut is_first = true;
+            loop {
+                if let Some(signed) = &self.opened.signed {
+                    signed().await.map_err(Cause::Credentials)?;
+                }
+                let used = self.opened.renewals.given();
+                let done = work().await;
+                let is_expired = done.is_err() && is_first && exchange.log().tells_of_expiry();
+                if !(is_expired && self.opened.renewals.expire(used)) {
+                    break done.map_err(Cause::Store);
+                }
+                is_first = false;
             }
-            work.await.map_err(Cause::Store)
         };
         let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
         let log = exchange.log();
@@ -291,12 +300,13 @@ impl Connected {
         path: &Path,
         range: Option<GetRange>,
         limit: u64,
-        mut room: Vec<u8>,
+        room: Vec<u8>,
     ) -> std::result::Result<Result<Answer>, Failure> {
-        let begun = Instant::now();
+        let (begun, room) = (Instant::now(), Mutex::new(room));
         let (answer, log) = self
-            .request(async {
+            .request(|| async {
                 keep_at_most(limit);
+                let mut room = std::mem::take(&mut *room.lock().unwrap_or_else(PoisonError::into_inner));
                 let mut pause = self.retry.backoff.init_backoff;
                 loop {
                     let options = GetOptions { range: range.clone(), ..GetOptions::default() };
@@ -334,7 +344,7 @@ impl Connected {
     pub(crate) async fn head(&self, key: &str) -> Result<Option<(u64, Arc<str>)>> {
         let path = self.path(key)?;
         let options = GetOptions { head: true, ..GetOptions::default() };
-        match self.request(self.opened.store.get_opts(&path, options)).await {
+        match self.request(|| self.opened.store.get_opts(&path, options.clone())).await {
             Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta)))),
             Err(failure) if !failure.is_missing() && !failure.log.is_of_unknown => Err(failure.at(key)),
             Err(failure)

@@ -68,12 +68,33 @@ pub struct Log {
 
 /// Headers by which Amazon, Azure and Google find a request again, which others with their protocols send, too.
 const REQUEST_IDS: [&str; 3] = ["x-amz-request-id", "x-ms-request-id", "x-guploader-uploadid"];
+/// The codes that stores have for credentials that may be too old: of S3, and of others with its protocol; of Azure; of Google.
+const EXPIRED: [&str; 8] = [
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "InvalidToken",
+    "TokenRefreshRequired",
+    "InvalidAccessKeyId",
+    "InvalidAuthenticationInfo",
+    "AuthenticationFailed",
+    "AuthenticationRequired",
+];
 /// How many characters of a text are shown.
 const EXCERPT: usize = 100;
 /// Requests that send more bytes are uploads.
 const SMALL: usize = 64 << 10;
 
 impl Log {
+    /// Whether the last answer says that the credentials have expired. An answer to HEAD has no text that could say so.
+    pub fn tells_of_expiry(&self) -> bool {
+        match (self.status, self.code.as_deref()) {
+            (Some(400 | 401 | 403), Some(code)) => EXPIRED.contains(&code),
+            (Some(400), None) => self.asked.starts_with("HEAD "),
+            (status, None) => status == Some(401),
+            _ => false,
+        }
+    }
+
     /// Why a request after this one is its repetition; other requests may belong to the same exchange.
     fn why_again(&self) -> Option<String> {
         match (&self.failure, self.status) {

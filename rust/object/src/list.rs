@@ -44,7 +44,7 @@ impl Connected {
             let options =
                 PaginatedListOptions { delimiter, page_token: token.clone(), ..PaginatedListOptions::default() };
             let asked = Some(below.as_str()).filter(|below| !below.is_empty());
-            let (part, log) = match self.request(store.list_paginated(asked, options)).await {
+            let (part, log) = match self.request(|| store.list_paginated(asked, options.clone())).await {
                 Ok(part) => part,
                 Err(failure) => return Err(failure.at(prefix)),
             };

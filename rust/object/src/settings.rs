@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -105,6 +106,7 @@ pub struct Opened {
     pub listing: Option<Arc<dyn PaginatedListStore>>,
     /// Finds out whether there are credentials, where requests are signed.
     pub signed: Option<Signed>,
+    pub renewals: Arc<Renewals>,
     /// The server, if that is another one than the vendor's own.
     pub endpoint: Option<String>,
     /// The account of Azure.
@@ -115,7 +117,7 @@ pub type Signed = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// Applies options to a builder, whose kind of keys is `$key` and whose kind of credentials is `$credential`.
 macro_rules! configured {
-    ($builder:expr, $key:ident, $credential:ident, $settings:expr) => {{
+    ($builder:expr, $key:ident, $credential:ident, $settings:expr, $renewals:expr) => {{
         let mut builder = $builder.with_retry($settings.retry.clone()).with_http_connector(Connector::new($settings));
         if !$settings.headers.is_empty() {
             builder =
@@ -129,7 +131,8 @@ macro_rules! configured {
             builder = builder.with_config(key, value);
         }
         if let Some(provider) = &$settings.provider {
-            let keeping = Keeping::<$credential> { provider: provider.clone(), kept: Mutex::default() };
+            let renewals = Arc::clone(&$renewals);
+            let keeping = Keeping::<$credential> { provider: provider.clone(), kept: Mutex::default(), renewals };
             builder = builder.with_credentials(Arc::new(keeping));
         }
         builder
@@ -138,10 +141,11 @@ macro_rules! configured {
 
 /// Opens a store, which makes no requests yet.
 pub fn open(settings: &Settings) -> Result<Opened> {
+    let renewals = Arc::<Renewals>::default();
     match settings.protocol {
         Protocol::S3 => {
             let builder = AmazonS3Builder::from_env().with_bucket_name(&settings.bucket);
-            let builder = configured!(builder, AmazonS3ConfigKey, AwsCredential, settings);
+            let builder = configured!(builder, AmazonS3ConfigKey, AwsCredential, settings, renewals);
             for key in [AmazonS3ConfigKey::AccessKeyId, AmazonS3ConfigKey::SecretAccessKey, AmazonS3ConfigKey::Token] {
                 printable(key.as_ref(), &builder.get_config_value(&key).unwrap_or_default()).map_err(unfit)?;
             }
@@ -154,19 +158,19 @@ pub fn open(settings: &Settings) -> Result<Opened> {
                 false => builder,
             };
             let store = builder.build()?;
-            Ok(Opened { endpoint, ..opened(store.credentials().clone(), store, public) })
+            Ok(Opened { endpoint, renewals, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Gcs => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&settings.bucket);
-            let builder = configured!(builder, GoogleConfigKey, GcpCredential, settings);
+            let builder = configured!(builder, GoogleConfigKey, GcpCredential, settings, renewals);
             let public = asks(builder.get_config_value(&GoogleConfigKey::SkipSignature));
             let endpoint = builder.get_config_value(&GoogleConfigKey::BaseUrl);
             let store = builder.build()?;
-            Ok(Opened { endpoint, ..opened(store.credentials().clone(), store, public) })
+            Ok(Opened { endpoint, renewals, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Azure => {
             let builder = MicrosoftAzureBuilder::from_env().with_container_name(&settings.bucket);
-            let builder = configured!(builder, AzureConfigKey, AzureCredential, settings);
+            let builder = configured!(builder, AzureConfigKey, AzureCredential, settings, renewals);
             let token = builder.get_config_value(&AzureConfigKey::Token).unwrap_or_default();
             printable("token", &token).map_err(unfit)?;
             let public = asks(builder.get_config_value(&AzureConfigKey::SkipSignature));
@@ -179,7 +183,7 @@ pub fn open(settings: &Settings) -> Result<Opened> {
             let emulated = asks(builder.get_config_value(&AzureConfigKey::UseEmulator));
             let endpoint = if emulated { Some("emulator".to_owned()) } else { endpoint };
             let store = builder.build()?;
-            Ok(Opened { endpoint, account, ..opened(store.credentials().clone(), store, public) })
+            Ok(Opened { endpoint, account, renewals, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Http => {
             let mut client = ClientOptions::new().with_default_headers(headers(&settings.headers)?);
@@ -192,7 +196,8 @@ pub fn open(settings: &Settings) -> Result<Opened> {
             let builder = HttpBuilder::new().with_url(&settings.bucket).with_client_options(client);
             let builder = builder.with_retry(settings.retry.clone()).with_http_connector(Connector::new(settings));
             let store = builder.build()?;
-            Ok(Opened { store: Arc::new(store), listing: None, signed: None, endpoint: None, account: None })
+            let store = Arc::new(store);
+            Ok(Opened { store, listing: None, signed: None, renewals, endpoint: None, account: None })
         }
     }
 }
@@ -211,7 +216,8 @@ where
     };
     let store = Arc::new(store);
     let signed: Option<Signed> = if public { None } else { Some(Box::new(ask)) };
-    Opened { listing: Some(store.clone()), store, signed, endpoint: None, account: None }
+    let renewals = Arc::default();
+    Opened { listing: Some(store.clone()), store, signed, renewals, endpoint: None, account: None }
 }
 
 fn asks(value: Option<String>) -> bool {
@@ -246,10 +252,36 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// Credentials from a function of the user, which are kept until shortly before they expire.
+/// Counts the credentials that a function of the user has given, of which a server may say that they have expired: they were
+/// revoked, a clock is wrong, or the function does not say until when they may be used.
+#[derive(Debug, Default)]
+pub struct Renewals {
+    given: AtomicU64,
+    expired: AtomicU64,
+}
+
+impl Renewals {
+    /// How many credentials were given so far; none where no function gives them.
+    pub fn given(&self) -> u64 {
+        self.given.load(Ordering::Acquire)
+    }
+
+    /// Has the function asked anew, unless it was since it had given so many; whether there is such a function.
+    pub fn expire(&self, given: u64) -> bool {
+        self.expired.fetch_max(given, Ordering::AcqRel);
+        given > 0
+    }
+
+    fn is_current(&self) -> bool {
+        self.given() > self.expired.load(Ordering::Acquire)
+    }
+}
+
+/// Credentials from a function of the user, which are kept until shortly before they expire, or a server says that they have.
 struct Keeping<C> {
     provider: Provider,
     kept: Mutex<Option<(Arc<C>, Option<SystemTime>)>>,
+    renewals: Arc<Renewals>,
 }
 
 /// Credentials are asked for anew so long before they expire.
@@ -308,7 +340,7 @@ impl<C: FromMembers + Send + Sync> CredentialProvider for Keeping<C> {
     async fn get_credential(&self) -> Result<Arc<C>> {
         let mut kept = self.kept.lock().await;
         if let Some((credential, expires)) = &*kept {
-            if expires.is_none_or(|expires| SystemTime::now() + MARGIN < expires) {
+            if self.renewals.is_current() && expires.is_none_or(|expires| SystemTime::now() + MARGIN < expires) {
                 return Ok(Arc::clone(credential));
             }
         }
@@ -321,6 +353,7 @@ impl<C: FromMembers + Send + Sync> CredentialProvider for Keeping<C> {
         let made = C::from_members(&mut members);
         let credential = Arc::new(made.map_err(|what| unfit(format!("expected {what} from the credential provider")))?);
         *kept = Some((Arc::clone(&credential), expires));
+        self.renewals.given.fetch_add(1, Ordering::AcqRel);
         Ok(credential)
     }
 }
@@ -353,6 +386,17 @@ mod tests {
         assert!(names(&[], Some("HTTP://localhost")));
         assert!(!names(&[], Some("https://localhost")));
         assert!(!names(&[("aws_allow_http", "false")], Some("http://localhost")));
+    }
+
+    #[test]
+    fn credentials_that_have_expired_for_many_requests_are_asked_for_once() {
+        let renewals = Renewals::default();
+        assert!(!renewals.expire(renewals.given()));
+        renewals.given.fetch_add(1, Ordering::AcqRel);
+        assert!(renewals.is_current());
+        assert!(renewals.expire(1) && !renewals.is_current());
+        renewals.given.fetch_add(1, Ordering::AcqRel);
+        assert!(renewals.expire(1) && renewals.is_current());
     }
 
     #[test]

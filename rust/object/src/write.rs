@@ -87,7 +87,7 @@ impl Connected {
     async fn put(&self, key: &str, payload: PutPayload) -> Result<Arc<str>> {
         let (path, begun) = (self.path(key)?, Instant::now());
         for tried in 1.. {
-            match self.request(self.opened.store.put_opts(&path, payload.clone(), PutOptions::default())).await {
+            match self.request(|| self.opened.store.put_opts(&path, payload.clone(), PutOptions::default())).await {
                 Ok((made, _)) => return Ok(self.written(&made, &payload)),
                 // Another request for the object is under way.
                 Err(failure) if is_conflict(&failure) && self.allows(tried, begun) => pause(tried, &failure).await,
@@ -129,8 +129,8 @@ impl Connected {
         // Whether a request before this one may have been carried out.
         let (mut doubt, mut unanswered) = (false, 0);
         for tried in 1.. {
-            let options = PutOptions { mode: mode.clone(), ..PutOptions::default() };
-            let failure = match self.request(self.opened.store.put_opts(&path, payload.clone(), options)).await {
+            let options = || PutOptions { mode: mode.clone(), ..PutOptions::default() };
+            let failure = match self.request(|| self.opened.store.put_opts(&path, payload.clone(), options())).await {
                 Ok((made, _)) => {
                     if is_unknown && version.is_none() && payload.content_length() <= SMALL {
                         // That this request fails says nothing of the one before it.
@@ -219,10 +219,10 @@ impl Connected {
         let conditions =
             [("If-None-Match", PutMode::Create, None), ("If-Match", PutMode::Update(nothing), Some(NO_TAG))];
         for (name, mode, version) in conditions {
-            let options = PutOptions { mode, ..PutOptions::default() };
-            let does = match self.request(self.opened.store.put_opts(path, value.clone(), options)).await {
+            let options = || PutOptions { mode: mode.clone(), ..PutOptions::default() };
+            let does = match self.request(|| self.opened.store.put_opts(path, value.clone(), options())).await {
                 // Whoever takes the request for a bad one has not made it.
-                Err(failure) if failure.log.status == Some(400) => continue,
+                Err(failure) if failure.log.status == Some(400) && !failure.log.tells_of_expiry() => continue,
                 Err(failure) if is_refusal(&failure, version) || is_conflict(&failure) => continue,
                 Err(failure) if is_unsupported(&failure) => "has no",
                 Err(failure) => return Err(failure),
@@ -240,9 +240,9 @@ impl Connected {
             let paths = batch.iter().map(|key| self.path(key)).collect::<Result<Vec<_>>>()?;
             let count = paths.len() as u64;
             let named = batch.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-            let mut failed = None;
-            let work = async {
-                let mut done = self.opened.store.delete_stream(stream::iter(paths).map(Ok).boxed());
+            let work = || async {
+                let mut failed = None;
+                let mut done = self.opened.store.delete_stream(stream::iter(paths.clone()).map(Ok).boxed());
                 while let Some(one) = done.next().await {
                     match one {
                         Ok(_) => {}
@@ -251,11 +251,10 @@ impl Connected {
                         Err(error) => return Err(error),
                     }
                 }
-                Ok(())
+                Ok(failed)
             };
-            let done = self.request(work).await;
-            let log = match done {
-                Ok(((), log)) => log,
+            let (failed, log) = match self.request(work).await {
+                Ok(done) => done,
                 Err(failure) => return Err(failure.at(&named)),
             };
             if let Some(error) = failed {

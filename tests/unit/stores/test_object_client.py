@@ -232,6 +232,45 @@ def test_a_function_that_provides_credentials(s3: str) -> None:
     assert asked == [None]
 
 
+@pytest.mark.parametrize("status", [400, 401, 403])
+def test_credentials_that_expire_before_their_time(status: int) -> None:
+    """They were revoked, or a clock is wrong: the function is asked again, once, and the request is made again."""
+    asked: list[int] = []
+
+    def provide() -> dict[str, Any]:
+        asked.append(len(asked))
+        return {"access_key_id": "key", "secret_access_key": "secret", "token": f"t{len(asked)}", "expires_at": None}
+
+    with faulty_server() as server:
+        retries = {"retry_config": {"max_retries": 0}}
+        store = ObjectStore.from_url(
+            "s3://bucket/a", endpoint=server.url, region="x", credential_provider=provide, **retries
+        )
+        assert store.replace("a", None, b"before")
+        accepted = 1
+        expired = status, b"<Error><Code>ExpiredToken</Code></Error>"
+        server.fault = lambda method, path: expired if len(asked) < accepted else None
+        uses: list[tuple[Any, Any]] = [
+            (lambda: bytes(store.get("a") or b""), b"before"),
+            (lambda: [bytes(part) for part in store.get_ranges("a", [(1, 2)]) or ()], [b"ef"]),
+            (lambda: store.replace("a", b"before", b"after"), True),
+            (lambda: store.set("b", b"value"), None),
+            (lambda: sorted(store.list()), ["a", "b"]),
+            (lambda: store.delete("b"), None),
+            (lambda: [value and bytes(value) for value in store.get_many(["a", "b"] * 20)], [b"after", None] * 20),
+        ]
+        # An answer to HEAD has no code; 403 may be that of an object that is missing.
+        uses += [(lambda: store.size("a"), 5)] if status != 403 else []
+        for use, expected in uses:
+            accepted += 1
+            assert use() == expected
+            assert len(asked) == accepted
+        server.fault = lambda method, path: expired
+        with pytest.raises(StoreError, match=rf"the server answered {status}: ExpiredToken, after 1 retry"):
+            store.get("a")
+        assert len(asked) == accepted + 1
+
+
 @pytest.mark.parametrize("name", ["access_key_id", "secret_access_key", "token"])
 def test_a_line_break_in_credentials_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As files and secrets of clusters end with one; no header can have it."""
