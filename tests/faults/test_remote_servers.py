@@ -173,6 +173,19 @@ def test_row_116_a_page_in_place_of_a_document(server: FaultyServer) -> None:
         blizzarr.open_array(server.store())
 
 
+def test_row_116_a_page_in_place_of_a_chunk_is_not_copied(server: FaultyServer) -> None:
+    """Chunks of one layout are copied as they are stored."""
+    array = stored(server, "plain")
+    server.fault = times(1000, "html")
+    for part in PARTS:
+        with pytest.raises(StoreError, match="it is a page of HTML, which is no answer of a store"):
+            array[part]
+    copied: dict[str, bytes] = {}
+    with pytest.raises(StoreError, match="page of HTML"):
+        blizzarr.copy(array, copied)
+    assert "c/0" not in copied
+
+
 def test_row_117_a_lost_answer_is_no_conflict_and_no_lost_write(server: FaultyServer, array: Any) -> None:
     """What was written, but not confirmed, is there once; only `append` cannot tell it from what others append."""
     known(server)

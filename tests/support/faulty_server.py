@@ -144,7 +144,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             elif fault == "404 of a proxy":
                 self.answer(404, LOGIN)
             elif fault == "html":
-                self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE)
+                self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE, Content_Type="text/html; charset=utf-8")
             elif fault in ("cut", "stall", "drip"):
                 wanted = self.headers.get("Range")
                 begin, end = requested(wanted, len(value)) if wanted else (0, len(value))

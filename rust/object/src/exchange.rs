@@ -79,6 +79,8 @@ const EXPIRED: [&str; 8] = [
     "AuthenticationFailed",
     "AuthenticationRequired",
 ];
+/// Why an answer is none: it may be the page to which a proxy sends those who have to log in.
+const PAGE: &str = "it is a page of HTML, which is no answer of a store";
 /// How many characters of a text are shown.
 const EXCERPT: usize = 100;
 /// Requests that send more bytes are uploads.
@@ -129,6 +131,15 @@ impl Exchange {
             parts.headers.remove(http::header::CONTENT_ENCODING);
             parts.headers.insert(http::header::CONTENT_LENGTH, value.len().into());
             return Ok(HttpResponse::from_parts(parts, Bytes::from(value).into()));
+        }
+        let kind = parts.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if part.is_none() && kind.is_some_and(|kind| kind.starts_with("text/html")) {
+            // Some servers call all values that; so it is the beginning that counts.
+            let whole = body.bytes().await.inspect_err(note_break)?;
+            if is_page(&String::from_utf8_lossy(&whole[..whole.len().min(EXCERPT)])) {
+                return Err(unusable(PAGE.to_owned()));
+            }
+            body = whole.into();
         }
         // Before HTTP/2, a body that is in no chunks ends where the connection does, as one that breaks off does.
         let has_end =
@@ -387,7 +398,7 @@ fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response:
     let lists_deleted = !is_deletion_of_many(method, asked) || text.contains("<DeleteResult");
     let error = element(text, "Code").filter(|_| method == http::Method::PUT && text.contains("<Error"));
     match () {
-        () if is_page(text) => Some("it is a page of HTML, which is no answer of a store".to_owned()),
+        () if is_page(text) => Some(PAGE.to_owned()),
         () if is_read => Some("it is that of a read, as after a redirect to the same place".to_owned()),
         () if !lists_deleted => Some("it does not say what was deleted".to_owned()),
         () => error.map(|code| format!("it is the error {code}")),
