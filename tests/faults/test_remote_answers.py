@@ -269,3 +269,15 @@ def test_row_117_a_write_that_was_made_although_a_proxy_says_503(server: FaultyS
     assert array.shape == (70,)
     server.fault = times(1, f"applied, then {status}", "PUT", "new")
     assert array.store.replace("new", None, b"value") is True
+
+
+@pytest.mark.parametrize("page", [3, 1000])
+def test_row_121_a_server_that_heeds_no_delimiter(server: FaultyServer, page: int) -> None:
+    """What is further below shows that a member is there, and is none itself."""
+    group = blizzarr.create_group(server.store())
+    group.create_array("b", data=VALUES, chunks=4)
+    group.create_group("c")
+    server.delimits, server.page = False, page
+    assert sorted(blizzarr.open_group(server.store(), mode="r")) == ["b", "c"]
+    assert server.store().list_dir("b/") == (("b/zarr.json",), ("b/c/",))
+    assert len([*server.store().list()]) == 3 + VALUES.size // 4

@@ -40,6 +40,8 @@ class FaultyServer:
     next_token
         The token of the next part of a listing, from the number of its first entry and the token of the request;
         the empty one is left out.
+    delimits
+        Whether listings heed a delimiter.
     code
         The code of errors.
     tags
@@ -57,6 +59,7 @@ class FaultyServer:
         self.code = "Something"
         self.conditions = {"If-Match", "If-None-Match"}
         self.page = 1000
+        self.delimits = True
         self.next_token: Callable[[int, str | None], str] = lambda number, token: str(number)
         self.requests: list[tuple[str, str]] = []
         self.lock = threading.Lock()
@@ -210,7 +213,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             entries: dict[str, bytes | None] = {}
             for path, value in sorted(state.objects.items()):
                 if path.startswith(above) and path.removeprefix("/bucket/") > query.get("start-after", ""):
-                    end = path.find("/", len(above)) + 1 if "delimiter" in query else 0
+                    end = path.find("/", len(above)) + 1 if "delimiter" in query and state.delimits else 0
                     entries |= {path[:end]: None} if end else {path: value}
             token = query.get("continuation-token")
             first = int(token or 0)

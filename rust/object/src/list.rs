@@ -60,15 +60,23 @@ impl Connected {
                     listing.objects.push((name, 0));
                 }
             }
+            let mut prefixes: Vec<_> =
+                part.result.common_prefixes.iter().map(|path| format!("{}/", name(path))).collect();
             for object in &objects {
-                if known.insert(name(&object.location)) {
-                    listing.objects.push((name(&object.location), object.size));
+                let (whole, key) = (object.location.as_ref(), name(&object.location));
+                // A server that knows no delimiter lists what is further below, too.
+                match whole[below.len()..].find('/').filter(|_| direct) {
+                    Some(end) => {
+                        prefixes.push(key[..=below.len() - above.len() + end].to_owned());
+                        known.insert(key);
+                    }
+                    None if known.insert(key.clone()) => listing.objects.push((key, object.size)),
+                    None => {}
                 }
             }
-            for path in &part.result.common_prefixes {
-                let name = format!("{}/", name(path));
-                if known.insert(name.clone()) {
-                    listing.prefixes.push(name);
+            for prefix in prefixes {
+                if known.insert(prefix.clone()) {
+                    listing.prefixes.push(prefix);
                 }
             }
             let Some(next) = part.page_token else { return Ok(listing) };
