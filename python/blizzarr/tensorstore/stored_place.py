@@ -107,8 +107,7 @@ class StoredPlace(NamedTuple):
                     raise ArrayExistsError(f"Error writing {place.key}")
 
             do_later(store.transaction, store.base, self.path, meta, apply, anew=True)
-            stored = known_metadata(self._replace(store=store.base))
-            store.transaction.future.add_done_callback(lambda _: stored.forget())
+            store.transaction.future.add_done_callback(lambda _: known.forget())
             return meta, False
         if not self.create(mode, meta, documents):
             # Somebody was faster.
@@ -183,10 +182,16 @@ def do_later(
 
 
 class KnownMetadata:
-    """The metadata of one array, and the moment when they were read, in seconds since 1970."""
+    """The metadata of one array, and the moment when they were read, in seconds since 1970.
+
+    Those of a transaction come with the ones that everybody else knows, which change at its end.
+    """
 
     # Each method reads `_known` only once, as another thread may replace it.
     _known: tuple[ArrayMeta, float] | None = None
+
+    def __init__(self, outside: KnownMetadata | None = None) -> None:
+        self._outside = outside
 
     def recent(self, since: float = -inf) -> ArrayMeta | None:
         """Return the metadata if somebody has read them, at this moment or later."""
@@ -202,6 +207,8 @@ class KnownMetadata:
     def forget(self) -> None:
         """Drop the metadata, so that the next user reads them."""
         self._known = None
+        if self._outside is not None:
+            self._outside.forget()
 
 
 _SHARING: Final = ForkedLock()
@@ -216,7 +223,7 @@ def known_metadata(place: StoredPlace) -> KnownMetadata:
     """Return the last known metadata of the array at a place, for all that share the cache of its spec."""
     if type(place.store) is StagedStore:
         # Others must not see the metadata of a transaction.
-        return KnownMetadata()
+        return KnownMetadata(known_metadata(place._replace(store=place.store.base)))
     key = (*place_in(place.store), place.path, place.node.driver, *place.selection)
     resource = place.node.resources["cache_pool"]
     assert isinstance(resource, BoundResource), "the node is bound"

@@ -183,3 +183,19 @@ def test_what_another_thread_has_made_meanwhile_stays(monkeypatch: pytest.Monkey
     assert (resolved.shape, looks[0]) == ((9,), 3)
     store[8] = 7
     assert int(store[8].read().result()) == 7
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (1, 2)])
+def test_what_a_transaction_has_resized_is_known_afterwards(shape: tuple[int, int], tmp_path: Path) -> None:
+    """Also to handles that were opened before the transaction, when the array was opened in the transaction."""
+    for url in ("memory://", f"file://{tmp_path}/"):
+        context, spec = ours.Context(), {"driver": "zarr3", "kvstore": url}
+        store = ours.open(spec, create=True, shape=[2, 3], dtype="int32", context=context).result()
+        transaction = ours.Transaction()
+        inside = ours.open(spec, context=context, transaction=transaction).result()
+        inside = inside.resize(exclusive_max=shape).result()
+        inside[0, 1] = 7
+        assert store.resolve().result().shape == (2, 3)
+        transaction.commit_sync()
+        assert store.resolve().result().shape == shape
+        assert store.read().result()[0].tolist() == [0, 7, 0, 0, 0][: shape[1]]
