@@ -139,10 +139,15 @@ class StoredArrayDriver(KvStoreDriver):
             self._looked = time.time()
             array.refresh()
         else:
-            # In a transaction where nobody has read the metadata: as without one.
-            meta = array.known.recent() or self._outside.known.recent()
-            if meta is not array.metadata:
-                array.overtake(meta)
+            outside = self._outside.known
+            if not outside.later_than(array.known):
+                array.overtake(array.known.recent())
+            elif array.known.recent() is None:
+                # In a transaction where nobody has read the metadata: as without one.
+                array.overtake(outside.recent())
+            elif not array.assumed:
+                # Others have changed what the transaction may have changed, too.
+                array.refresh()
         return form if _is_current(form, self._shape) else super().current(form)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Any:

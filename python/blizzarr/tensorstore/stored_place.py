@@ -198,6 +198,11 @@ class KnownMetadata:
         known = self._known
         return known[0] if known is not None and known[1] >= since else None
 
+    def later_than(self, other: KnownMetadata) -> bool:
+        """Return whether these metadata were read or written after the other ones."""
+        known, others = self._known, other._known
+        return known is not None and (others is None or others[1] < known[1])
+
     def keep(self, meta: ArrayMeta, moment: float) -> None:
         """Keep metadata that were read or written at this moment, unless later ones are known."""
         known = self._known

@@ -163,6 +163,29 @@ def test_transactions_know_what_another_handle_has_seen(early: bool, length: int
     assert told[0] == told[1] == ([(8,)], [5 if length - 6 <= index < length - 4 else 0 for index in range(length)])
 
 
+@pytest.mark.parametrize("resizes", [True, False])
+def test_transactions_that_have_read_the_metadata_see_what_changes_later(resizes: bool) -> None:
+    """The array may be changed again by others, whether or not the transaction has changed it."""
+    told = []
+    for ts in (ours, theirs):
+        context, spec = ts.Context(), {"driver": "zarr3", "kvstore": "memory://"}
+        store = ts.open(spec, create=True, shape=[2, 3], dtype=ts.int32, context=context).result()
+        transaction = ts.Transaction()
+        inside = store.with_transaction(transaction).resolve().result()
+        if resizes:
+            inside = inside.resize(exclusive_max=[3, None]).result()
+        inside[0, 0] = 3
+        store = store.resize(exclusive_max=[4, 5]).result()
+        inside[2, 4].write(5).result()
+        told.append([inside.read().result().tolist()])
+        transaction.commit_sync()
+        told[-1].append(store.resolve().result().read().result().tolist())
+    height = 3 if resizes else 4
+    expected = np.zeros((4, 5), "i4")
+    expected[0, 0], expected[2, 4] = 3, 5
+    assert told[0] == told[1] == [expected[:height].tolist()] * 2
+
+
 def test_what_another_thread_has_made_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has looked at the document before it was changed does not make others see what it was."""
     spec = {"driver": "zarr3", "kvstore": "memory://", "recheck_cached_metadata": True}
