@@ -37,7 +37,6 @@ from blizzarr.problems import Problems
 from blizzarr.stores import MappingStore, Store, check_writable
 from blizzarr.stores.impossible_keys import refuses_beyond
 from blizzarr.stores.native import NativeStore
-from blizzarr.stores.requests import is_remote
 from blizzarr.transfer import Binding, as_source, read, write
 
 Adopt: TypeAlias = Callable[[ArrayMeta], object]
@@ -120,7 +119,7 @@ def reshape(
         grows, shrinks = (not metadata_only and any(map(than, new, old)) for than in (operator.gt, operator.lt))
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
-            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), look_first=is_remote(store))
+            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), look_first=True)
         return _publish(store, path, metadata, old, new, node, above, then=finish)
 
 

@@ -197,3 +197,9 @@ def test_atomic_in_files(tmp_path: Path) -> None:
     with ours.Transaction(atomic=True) as atomic:
         store.with_transaction(atomic)[:2, :3].write(1).result()
     assert store.read().result().sum() == 6
+    with ours.Transaction(atomic=True) as atomic:
+        # Of the chunks that are new none is stored, so that only the document is replaced.
+        store.with_transaction(atomic).resize(exclusive_max=[9, 12]).result()
+    store = store.resolve().result()
+    assert (store.shape, store.read().result().sum()) == ((9, 12), 6)
+    assert len(ours.KvStore.open(f"file://{tmp_path}/a/").result().list().result()) == 2
