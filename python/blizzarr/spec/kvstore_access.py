@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
-from blizzarr.errors import GenerationMismatchError, PathError, SpecError
+from blizzarr.errors import GenerationMismatchError, PathError, SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.stores.generation import (
     NO_VALUE,
@@ -347,7 +347,7 @@ class KvChanges:
     def keys(self, least: str, end: str) -> Iterator[str]:
         """Return the keys as they will be, from `least` up to, but without, `end`, in no order."""
         if self._transaction.repeatable_read:
-            raise SpecError("repeatable_read mode not supported for transactional list operations")
+            raise UnsupportedOperationError("repeatable_read mode not supported for transactional list operations")
         return Access(self._staged, self._access.path).keys(least, end)
 
     def delete_range(self, least: str, end: str) -> None:

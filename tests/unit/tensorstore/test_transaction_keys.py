@@ -189,3 +189,13 @@ def test_rebinding() -> None:
         return [*found, opened.read("a").result().state]
 
     assert seen(ours) == seen(theirs)
+
+
+def test_lists_that_cannot_be_repeated() -> None:
+    """A transaction whose reads are repeatable refuses to list, with an error of TensorStore's class."""
+    for ts in (ours, theirs):
+        transaction = ts.Transaction(repeatable_read=True)
+        kv = ts.KvStore.open("memory://", transaction=transaction).result()
+        with pytest.raises(NotImplementedError, match="repeatable_read mode not supported"):
+            kv.list().result()
+        assert transaction.open
