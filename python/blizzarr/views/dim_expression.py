@@ -62,12 +62,15 @@ def given_labels(key: Any) -> tuple[str, ...]:
 
 def given_flags(key: Any) -> tuple[bool | None, bool | None]:
     """Return the flags for the lower and upper bounds, given as one flag or as a slice of two; None leaves a bound."""
-    if not isinstance(key, slice):
-        both = None if key is None else bool(key)
-        return both, both
-    if key.step is not None:
+    lower, upper = (key.start, key.stop) if isinstance(key, slice) else (key, key)
+    if not (_is_flag(lower) and _is_flag(upper)) or (isinstance(key, slice) and key.step is not None):
         raise TypeError(f"expected a flag, None, or a slice of two of these, found {key!r}")
-    return tuple(None if bound is None else bool(bound) for bound in (key.start, key.stop))  # type: ignore[return-value]
+    return None if lower is None else bool(lower), None if upper is None else bool(upper)
+
+
+def _is_flag(value: Any) -> bool:
+    """Return whether a value is None, or tells by itself what it is as a flag, as a tuple of two flags does not."""
+    return value is None or hasattr(value, "__bool__")
 
 
 class Operation(NamedTuple):

@@ -31,6 +31,20 @@ def test_other_types(library: Any, text: str) -> None:
             eval(text, {"ts": library, "value": value, "spec": _SPEC})
 
 
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+def test_two_flags_are_a_slice(library: Any) -> None:
+    """A tuple or list of flags would count as true, whatever is in it."""
+    view = library.IndexTransform(3)
+    for key in ((False, True), (False,), [False], "x", slice((), None), slice(False, True, 1)):
+        for marked in (
+            lambda key=key: view.mark_bounds_implicit[key],
+            lambda key=key: library.d[0].mark_bounds_implicit[key],
+        ):
+            with pytest.raises(TypeError):
+                marked()
+    assert view.mark_bounds_implicit[np.False_ : 1].domain[0] == library.Dim(implicit_lower=False, implicit_upper=True)
+
+
 def test_domains_of_no_dimensions_in_an_array() -> None:
     for library in (theirs, ours):
         assert library.IndexDomain(np.array([])).rank == 0
