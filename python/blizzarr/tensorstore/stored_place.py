@@ -15,7 +15,7 @@ from weakref import ref
 
 from blizzarr.errors import ArrayExistsError, ConstraintError, GenerationMismatchError, SpecError
 from blizzarr.fork import ForkedLock
-from blizzarr.formats import Format, document_keys, encode, find_one, made_of
+from blizzarr.formats import Format, chunk_prefix, document_keys, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -123,6 +123,9 @@ class StoredPlace(NamedTuple):
             remove_node(self.store, self.path, likely=self.forms[0])
             # An earlier array may have left something.
             remove_left_over(self.store, self.path, meta)
+            if isinstance(self.store, View):
+                # Nor is what others go on to write to it seen in the transaction.
+                self.store.hide(chunk_prefix(self.path, meta))
         if self.forms[0].entry_key is not None:
             if self.found() is not None:
                 return False

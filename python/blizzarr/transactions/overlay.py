@@ -54,22 +54,25 @@ def in_range(name: str, least: str, end: str) -> bool:
 class Overlay:
     """The values to be stored, by names that are unique across all places of one kind."""
 
-    __slots__ = ("errors", "ranges", "values")
+    __slots__ = ("errors", "hidden", "ranges", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, bytes | None] = {}
         self.ranges: list[tuple[str, str]] = []
-        """Ranges of names whose stored values are hidden."""
+        """Ranges of names whose stored values are deleted."""
+        self.hidden: list[str] = []
+        """Prefixes of names below which nothing that is stored is seen, also if others store it from now on."""
         self.errors: dict[str, BlizzarrError] = {}
         """Names of values that are unknown, as a change of them has failed, and why."""
 
     def copy(self) -> Overlay:
         other = Overlay()
         other.values, other.ranges, other.errors = dict(self.values), builtins.list(self.ranges), dict(self.errors)
+        other.hidden = builtins.list(self.hidden)
         return other
 
     def hides(self, name: str) -> bool:
-        return any(in_range(name, least, end) for least, end in self.ranges)
+        return name.startswith(tuple(self.hidden)) or any(in_range(name, least, end) for least, end in self.ranges)
 
     def changes(self, name: str) -> bool:
         """Return whether a value differs from what is stored, or is unknown."""
@@ -90,6 +93,8 @@ class Overlay:
         """Return whether any value below a prefix differs from what is stored, not counting the names in `but`."""
         end = behind(prefix)
         if any((not end or least < end) and (not stop or prefix < stop) for least, stop in self.ranges):
+            return True
+        if any(each.startswith(prefix) or prefix.startswith(each) for each in self.hidden):
             return True
         left_out = set(but)
         return any(name.startswith(prefix) and name not in left_out for name in self.values)
@@ -176,6 +181,10 @@ class View(BaseStore):
     def delete_prefix(self, prefix: str) -> None:
         below = self.prefix + check_prefix(prefix)
         self.overlay.delete_range(below, behind(below))
+
+    def hide(self, prefix: str) -> None:
+        """Hide what is stored below a prefix, also from now on."""
+        self.overlay.hidden.append(self.prefix + check_prefix(prefix))
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         below = self.prefix + check_prefix(prefix)

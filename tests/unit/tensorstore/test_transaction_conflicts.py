@@ -356,3 +356,28 @@ def test_groups_above_are_shown_as_others_have_made_them() -> None:
         store(name)
         shown = json.loads(within["zarr.json"])
         assert (shown["attributes"], "consolidated_metadata" in shown) == ({"name": name}, False)
+
+
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+@pytest.mark.parametrize("url", ["memory://", "memory://a/", "file"])
+def test_chunks_of_others_are_not_those_of_a_new_array(url: str, driver: str, tmp_path: Path) -> None:
+    """What others write to an array that a transaction has replaced is not seen in the transaction."""
+    told = []
+    for ts in (ours, theirs):
+        context = ts.Context()
+        spec = {"driver": driver, "kvstore": f"file://{tmp_path / ts.__name__}/" if url == "file" else url}
+        given = {"create": True, "context": context, "chunk_layout": ts.ChunkLayout(chunk_shape=[2, 3])}
+        old = ts.open(spec, dtype="int32", shape=[4, 6], **given).result()
+        old[0, 0] = 5
+        transaction = ts.Transaction()
+        given |= {"delete_existing": True, "transaction": transaction}
+        new = ts.open(spec, dtype="int32", shape=[4, 6], **given).result()
+        old[...] = 7
+        told.append([new.read().result().tolist()])
+        new[3, 4] = 1
+        told[-1] += [new.read().result().tolist(), old.read().result().tolist()]
+        transaction.commit_sync()
+        told[-1].append(ts.open(spec, context=context).result().read().result().tolist())
+    one = np.zeros((4, 6), "i4")
+    one[3, 4] = 1
+    assert told[0] == told[1] == [[[0] * 6] * 4, one.tolist(), [[7] * 6] * 4, one.tolist()]
