@@ -65,7 +65,7 @@ class OcdbtStore(BaseStore):
     >>> OcdbtStore(tempfile.mkdtemp())
     Traceback (most recent call last):
     ...
-    blizzarr.errors.StoreError: cannot read key manifest.ocdbt in ...: expected a database of OCDBT, found no such file
+    blizzarr.errors.StoreError: cannot read key manifest.ocdbt in ...: expected a database of OCDBT, found no such file; ...
     """
 
     only_readable = "databases of OCDBT can only be read; copy what you want to change"
@@ -263,7 +263,8 @@ def _named(key: str, store: object) -> Iterator[None]:
 
 def _decoded(store: Store, key: str, data: Value | None) -> Versions | None:
     if data is None:
-        reason = "expected a database of OCDBT, found no such file"
+        advice = "such databases can only be read here; to save with Orbax, pass use_ocdbt=False"
+        reason = f"expected a database of OCDBT, found no such file; {advice}"
         raise StoreError(reason, key=key, store=str(store), direction="read")
     with _named(key, store):
         return manifest(bytes(data))
