@@ -269,7 +269,15 @@ class Changes:
     # Committing
 
     def prepare(self) -> None:
-        """Raise if a value that the transaction depends on was changed by others."""
+        """Raise if a value that the transaction depends on was changed by others, or a change must fail."""
+        self._check_relied()
+        with self.lock:
+            # Plain changes cannot fail.
+            if not all(operation.is_plain for operation in self._operations.values()):
+                for error in self._played()[0].errors.values():
+                    raise error
+
+    def _check_relied(self) -> None:
         for store, key, generation in (*self.needed.values(), *self.watched.values()):
             if generation is None or generation_of(store, key) != generation:
                 raise GenerationMismatchError(f"Error writing {shown(store, key)}: Generation mismatch")
@@ -296,10 +304,6 @@ class Changes:
             return list(there)
 
     def _commit_each(self, outcome: Outcome) -> None:
-        for error in self._played()[0].errors.values():
-            # Changes that must fail are found before anything is stored.
-            outcome.fail(self.shown(), error)
-            return
         failed = set()
         for operation in self._operations.values():
             names = [] if operation.checks else list(operation.names)
@@ -354,7 +358,7 @@ class Changes:
                 if memory.native.exchange(expected, changes, made.native, list(taken)) is None:
                     outcome.stored += names
                     return
-                self.prepare()
+                self._check_relied()
         raise ConflictError(
             f"somebody else changed what is to be changed {_ATTEMPTS} times in a row; try again", store=str(memory)
         )

@@ -381,3 +381,22 @@ def test_chunks_of_others_are_not_those_of_a_new_array(url: str, driver: str, tm
     one = np.zeros((4, 6), "i4")
     one[3, 4] = 1
     assert told[0] == told[1] == [[[0] * 6] * 4, one.tolist(), [[7] * 6] * 4, one.tolist()]
+
+
+@pytest.mark.parametrize("first", ["memory", "file"])
+def test_nothing_is_stored_in_one_store_if_a_change_of_another_must_fail(first: str, tmp_path: Path) -> None:
+    """Whatever the order in which the stores joined the transaction."""
+    context = ours.Context()
+    specs = [{"driver": "zarr3", "kvstore": url} for url in ("memory://", f"file://{tmp_path}/")]
+    for spec in specs:
+        ours.open(spec, create=True, dtype="int8", shape=[4], context=context).result()
+    transaction = ours.Transaction()
+    for spec in specs if first == "memory" else reversed(specs):
+        ours.open(spec, context=context, transaction=transaction).result()[:2] = 5
+    other = ours.open(specs[0], create=True, delete_existing=True, dtype="int16", shape=[4], context=context).result()
+    with pytest.raises(GenerationMismatchError, match="Metadata is inconsistent"):
+        transaction.commit_sync()
+    assert transaction.stored == ()
+    assert f"{tmp_path}/c/0" in transaction.not_stored
+    stored = ours.open(specs[1], context=context).result()
+    assert [view.read().result().tolist() for view in (stored, other)] == [[0] * 4, [0] * 4]
