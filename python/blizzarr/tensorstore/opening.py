@@ -203,6 +203,8 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
                 raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
         if meta is None:
             meta, is_there = place.made(mode, known)
+            if request.transaction is not None:
+                request.transaction.future.add_done_callback(lambda _: known.forget())
         array = _opened(place, meta, known, since, is_there)
     except StoreError as error:
         makes = mode.create or assumed

@@ -107,7 +107,6 @@ class StoredPlace(NamedTuple):
                     raise ArrayExistsError(f"Error writing {place.key}")
 
             do_later(store.transaction, store.base, self.path, meta, apply, anew=True)
-            store.transaction.future.add_done_callback(lambda _: known.forget())
             return meta, False
         if not self.create(mode, meta, documents):
             # Somebody was faster.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from blizzarr.errors import ShardIndexError, TransactionError
-from tensorstore_face import ours, same
+from tensorstore_face import ours, same, theirs
 
 DRIVER = "neuroglancer_precomputed"
 
@@ -152,3 +152,21 @@ def test_several_scales(more: dict[str, Any], place: str, tmp_path: Path) -> Non
         return repr(found)
 
     same(seen)
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+def test_a_volume_that_a_transaction_has_replaced_is_another(library: Any, tmp_path: Path) -> None:
+    """Also for a handle that was opened with the same context before."""
+    context, url = library.Context(), f"file://{tmp_path}/"
+    spec = {"driver": DRIVER, "kvstore": url, "scale_metadata": {"encoding": "raw"}}
+    given = {"create": True, "dtype": "uint8", "chunk_layout": library.ChunkLayout(chunk_shape=[2, 2, 2, 1])}
+    old = library.open(spec, shape=[4, 4, 4, 1], context=context, **given).result()
+    transaction = library.Transaction()
+    new = library.open(
+        spec, shape=[6, 4, 4, 1], context=context, delete_existing=True, transaction=transaction, **given
+    ).result()
+    new[5] = 9
+    assert old.resolve().result().shape == (4, 4, 4, 1)
+    transaction.commit_sync()
+    with pytest.raises(ValueError, match="FAILED_PRECONDITION"):
+        old.resolve().result()
