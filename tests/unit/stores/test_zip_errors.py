@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import stat
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -189,5 +190,45 @@ def test_without_links_a_file_that_could_not_get_its_name_gets_it_later(
         with pytest.raises(StoreError, match="not permitted"):
             store.close()
     assert not (tmp_path / "x.zip").exists()
+    store.close()
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+
+
+def test_a_link_that_was_made_by_a_lost_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file server that is asked again answers that the name is taken, which it is by our own file."""
+    make = os.link
+
+    def repeated(*arguments: Any, **options: Any) -> None:
+        make(*arguments, **options)
+        make(*arguments, **options)
+
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.setattr(os, "link", repeated)
+    with ZipStore(tmp_path / "x.zip", "a") as store:
+        store.set("a", b"1")
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems synchronise no directories")
+@pytest.mark.parametrize(("number", "is_error"), [(errno.EINVAL, False), (errno.EOPNOTSUPP, False), (errno.EIO, True)])
+def test_file_systems_that_cannot_synchronise_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_error: bool
+) -> None:
+    """What a file system does not have is no failure of the device: all that had been written counted as lost."""
+    synchronise = os.fsync
+
+    def refused(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+        synchronise(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refused)
+    store = ZipStore(tmp_path / "x.zip", "a")
+    store.set("a", b"1")
+    if is_error:
+        with pytest.raises(StoreError, match="cannot close"):
+            store.close()
+        monkeypatch.undo()
     store.close()
     assert ZipStore(tmp_path / "x.zip").get("a") == b"1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -135,5 +136,9 @@ def sync_directory(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        # File systems that have nothing to synchronise in a directory say so.
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EOPNOTSUPP):
+            raise
     finally:
         os.close(descriptor)
