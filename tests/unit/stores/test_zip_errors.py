@@ -232,3 +232,32 @@ def test_file_systems_that_cannot_synchronise_directories(
         monkeypatch.undo()
     store.close()
     assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EDQUOT, errno.EINTR])
+def test_no_other_file_is_closed_after_a_close_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """NFS reports at a close that there is no space; the file is closed, and the next one gets its number."""
+    close = os.close
+
+    def failing(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(number, os.strerror(number))
+
+    store = ZipStore(tmp_path / "x.zip", "a")
+    store.set("a", b"1")
+    store.flush()
+    file = store._archive._opened()
+    with monkeypatch.context() as once:
+        once.setattr(os, "close", failing)
+        with pytest.raises(StoreError, match="cannot close"):
+            store.close()
+    assert not file.is_open
+    others = [os.open(tmp_path / "x.zip", os.O_RDONLY) for _ in range(8)]
+    store.close()
+    store._finish()
+    assert {os.read(other, 2) for other in others} == {b"PK"}
+    for other in others:
+        close(other)
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"

@@ -114,8 +114,9 @@ class AppendFile:
     def close(self) -> None:
         """Close the file, and release its lock."""
         if self.is_open:
-            os.close(self._descriptor)
-            self._descriptor = -1
+            # Once only: after an error the number may already belong to another file.
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
 
     def _pread(self, length: int, offset: int) -> bytes:
         if hasattr(os, "pread"):
