@@ -46,7 +46,7 @@ def place_of(store: Store) -> str:
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
         file_system, root = remote
-        return f"{type(file_system).__name__}:{_identity_of(file_system)}:{root}"
+        return f"{type(file_system).__name__}:{_identity_of(file_system)}:{_slashed(root)}"
     if is_instance(behind, "blizzarr.stores.obstore_stores:ObstoreMemory"):
         behind = behind.memory
     return f"{type(behind).__name__}:{id(behind)}"
@@ -67,7 +67,16 @@ def shared_name(store: Store, key: str) -> str:
 
     Two places may share it, too, so it is a name for a lock: of stores whose place is not known, it is the key alone.
     """
-    return f"{lasting_place_of(store) or ''}/{key}".rstrip("/")
+    behind = _behind(store)
+    own, remote = _own_place_of(behind), _file_system_of(behind)
+    if own is None:
+        own = "" if remote is None else f"{type(remote[0]).__name__}:{_slashed(remote[1])}"
+    return f"{own}/{key}".rstrip("/")
+
+
+def _slashed(root: str) -> str:
+    """Return a path so that a slash and what is below it can follow, also if it is the root of everything."""
+    return f"/{root.strip('/')}".rstrip("/")
 
 
 def _behind(store: Store) -> Any:

@@ -223,8 +223,9 @@ struct PlaceLocker<'a> {
 
 impl Locker for PlaceLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
-        let part = Scope::Part(exclusion::part("", key));
-        Ok(Box::new(HeldInProcess::acquire(&WRITERS, exclusion::document(self.place), part, self.interrupt)?))
+        // The root of one handle may be below that of another: what they share is where the value is.
+        let value = exclusion::document(&full_name(self.place, key));
+        Ok(Box::new(HeldInProcess::acquire(&WRITERS, value, Scope::Part(0), self.interrupt)?))
     }
 }
 
