@@ -38,6 +38,9 @@ class Far(fsspec.AbstractFileSystem):  # type: ignore[misc]
         time.sleep(0.001)
         self._files[path.lstrip("/")] = value
 
+    def rm_file(self, path: str) -> None:
+        del self._files[path.lstrip("/")]
+
     def info(self, path: str, **options: Any) -> dict[str, Any]:
         return {"name": path, "type": "file", "size": len(self.cat_file(path))}
 
