@@ -39,7 +39,8 @@ class Far(fsspec.AbstractFileSystem):  # type: ignore[misc]
         self._files[path.lstrip("/")] = value
 
     def rm_file(self, path: str) -> None:
-        del self._files[path.lstrip("/")]
+        if self._files.pop(path.lstrip("/"), None) is None:
+            raise FileNotFoundError(path)
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
         return {"name": path, "type": "file", "size": len(self.cat_file(path))}
