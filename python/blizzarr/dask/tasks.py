@@ -11,6 +11,8 @@ import cloudpickle
 import dask.multiprocessing
 from dask.base import get_scheduler
 
+from blizzarr.api.sources import stored_array
+from blizzarr.array import Array
 from blizzarr.distributing import pickled
 from blizzarr.stores import Store
 
@@ -35,8 +37,8 @@ def check_tasks_share(store: Store, collection: Any) -> None:
         pickled(store, store, "compute with scheduler='threads', or write to a directory", cloudpickle.dumps)
 
 
-def sources(collection: Any) -> Iterator[Any]:
-    """Iterate over the objects whose elements the tasks of a collection read, as far as its graph names them.
+def sources(collection: Any) -> Iterator[Array]:
+    """Iterate over the stored arrays whose elements the tasks of a collection read, as far as its graph names them.
 
     Dask's functions that read arrays do so, unless they are told to put them into each task (``inline_array=True``).
 
@@ -50,4 +52,4 @@ def sources(collection: Any) -> Iterator[Any]:
     """
     for name, layer in collection.__dask_graph__().layers.items():
         if name.startswith("original-"):
-            yield from layer.values()
+            yield from (array for array in map(stored_array, layer.values()) if array is not None)

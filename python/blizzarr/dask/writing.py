@@ -129,8 +129,7 @@ def to_zarr(
         if compute:
             check_tasks_share(store, array)
         for source in sources(array) if overwrite else ():
-            if isinstance(source, Array):
-                refuse_to_lose(source, store, node_path)
+            refuse_to_lose(source, store, node_path)
         stored = (
             target.create_array(path, **options)
             if isinstance(target, Group)

@@ -24,10 +24,10 @@ from xarray.backends.common import ArrayWriter
 from xarray.backends.writers import _validate_dataset_names
 from xarray.backends.zarr import _choose_default_mode
 from xarray.conventions import encode_dataset_coordinates
-from xarray.core.utils import NDArrayMixin
 from xarray.namedarray.pycompat import is_chunked_array
 
 from blizzarr.api import create_group, open_group
+from blizzarr.api.sources import stored_array
 from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.creation.make import choose_format, refuse_to_lose
@@ -45,23 +45,17 @@ from blizzarr.stores.place import keeps_all_parts
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each, is_remote, is_small
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
-from blizzarr.xarray.variables import StoredArray
 
 
 def unread(variable: Variable) -> Iterator[Array]:
     """Iterate over the arrays of which a variable has elements that are still to be read, here or by Dask's tasks."""
     data: Any = variable._data
-    layers = [data]
     if hasattr(data, "__dask_graph__"):
         from blizzarr.dask.tasks import sources
 
-        layers = list(sources(data))
-    for layer in layers:
-        # Indexing and decoding are layers around what is stored.
-        while isinstance(layer, NDArrayMixin):
-            layer = layer.array
-        if isinstance(layer, StoredArray):
-            yield layer.source
+        yield from sources(data)
+    elif (array := stored_array(data)) is not None:
+        yield array
 
 
 Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]

@@ -7,12 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
 from test_xarray_writing import counted, opened
 
-import blizzarr.xarray  # noqa: F401  (the accessor)
+import blizzarr
+import blizzarr.xarray
+from blizzarr.dask import from_zarr, to_zarr
 from blizzarr.stores.obstore_stores import ObstoreMemory
 from blizzarr.stores.protocol import Value
 from support.stepped import Died
@@ -116,3 +119,34 @@ def test_an_append_to_objects_that_is_killed_at_any_write_and_repeated() -> None
                 counted(6, 5).blizzarr.to_zarr(store, append_dim="x")
         xr.testing.assert_identical(opened(store), counted(11))
     assert set(lengths) == {5, 11}
+
+
+def read_by(way: str, path: Path) -> Any:
+    """Return the elements of a stored variable as an array of Dask, made in another way than by this engine."""
+    if way == "from_zarr":
+        return from_zarr(path, "v")
+    if way == "from_array":
+        return da.from_array(blizzarr.open_array(path, path="v", mode="r"), 2) + 1
+    if way == "zarr-python":
+        return da.from_array(pytest.importorskip("zarr").open_array(path, path="v", mode="r"))
+    pytest.importorskip("zarr")
+    return xr.open_dataset(path, engine="zarr", consolidated=False, chunks={}).v.data
+
+
+@pytest.mark.parametrize("way", ["from_zarr", "from_array", "another engine", "zarr-python"])
+def test_what_is_read_in_other_ways_is_not_removed(tmp_path: Path, way: str) -> None:
+    """It was removed before it was read: the new array had the fill value everywhere, without an error."""
+    path = tmp_path / "x.zarr"
+    blizzarr.create_array(path, name="v", data=np.arange(1, 7), chunks=2, dimension_names=("x",))
+    (tmp_path / "link").symlink_to(path)
+    for source in (path, tmp_path / "link"):
+        data = read_by(way, source)
+        with pytest.raises(ValueError, match="which would be removed before it is copied"):
+            xr.Dataset({"v": ("x", data)}).blizzarr.to_zarr(path, mode="w")
+        with pytest.raises(ValueError, match="which would be removed before it is copied"):
+            to_zarr(data, path, "v", overwrite=True)
+    assert blizzarr.open_array(path, path="v", mode="r")[...].tolist() == [1, 2, 3, 4, 5, 6]
+    other = tmp_path / "other.zarr"
+    for _ in range(2):
+        xr.Dataset({"v": ("x", data)}).blizzarr.to_zarr(other, mode="w")
+    assert blizzarr.open_array(other, path="v", mode="r")[...].tolist() == data.compute().tolist()
