@@ -191,9 +191,7 @@ class KnownMetadata:
 
     # Each method reads `_known` only once, as another thread may replace it.
     _known: tuple[ArrayMeta, float] | None = None
-
-    def __init__(self, outside: KnownMetadata | None = None) -> None:
-        self._outside = outside
+    outside: KnownMetadata | None = None
 
     def recent(self, since: float = -inf) -> ArrayMeta | None:
         """Return the metadata if somebody has read them, at this moment or later."""
@@ -214,8 +212,8 @@ class KnownMetadata:
     def forget(self) -> None:
         """Drop the metadata, so that the next user reads them."""
         self._known = None
-        if self._outside is not None:
-            self._outside.forget()
+        if self.outside is not None:
+            self.outside.forget()
 
 
 _SHARING: Final = ForkedLock()
@@ -230,7 +228,9 @@ def known_metadata(place: StoredPlace) -> KnownMetadata:
     """Return the last known metadata of the array at a place, for all that share the cache of its spec."""
     if type(place.store) is StagedStore:
         # Others must not see the metadata of a transaction.
-        return KnownMetadata(known_metadata(place._replace(store=place.store.base)))
+        own = KnownMetadata()
+        own.outside = known_metadata(place._replace(store=place.store.base))
+        return own
     key = (*place_in(place.store), place.path, place.node.driver, *place.selection)
     resource = place.node.resources["cache_pool"]
     assert isinstance(resource, BoundResource), "the node is bound"
