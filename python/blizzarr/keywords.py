@@ -70,6 +70,7 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
     known = rows.keys()
     kinds = [row.kind for row in rows.values()]
     takes_any = Parameter.VAR_KEYWORD in kinds
+    positional = [name for name, row in rows.items() if row.kind is Parameter.POSITIONAL_OR_KEYWORD and name != "self"]
     named_only = [name for name, row in rows.items() if row.kind is Parameter.KEYWORD_ONLY]
     most = inf if Parameter.VAR_POSITIONAL in kinds else len(rows) - len(named_only) - takes_any
 
@@ -81,7 +82,7 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
             # Nobody passes `self`.
             wanted, found = (count - ("self" in rows) for count in (most, len(args)))
             expected = f"expected at most {wanted} positional argument{'s' * (wanted != 1)}, found {found}"
-            others = ", ".join(f"{name}=" for name in named_only)
+            others = ", ".join(f"{name}=" for name in named_only) or f"all but {', '.join(positional)}"
             raise TypeError(f"{_shown(function)}(): {expected}; name the others: {others}")
         return function(*args, **named)
 
@@ -137,13 +138,14 @@ def hint(name: str, known: Collection[str]) -> str:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that was probably meant, or None.
 
-    >>> nearest("Zar", ["zarr", "zarr3"]), nearest("tiles", ["zarr"])
-    ('zarr', None)
+    >>> nearest("Zar", ["zarr", "zarr3"]), nearest("tiles", ["zarr"]), nearest("a/1", ["A/1", "B/1"])
+    ('zarr', None, 'A/1')
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(name.lower(), list(names), 1)
-    return close[0] if close else None
+    lowered = {each.lower(): each for each in names}
+    close = get_close_matches(name.lower(), lowered, 1)
+    return lowered[close[0]] if close else None
 
 
 def what_there_is(name: str, names: Iterable[str]) -> str:

@@ -33,6 +33,7 @@ from blizzarr.group import Group, node_of
 from blizzarr.group_members import as_stored, left_out, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
+from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors, check_path, depth, join
 from blizzarr.problems import warn
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 
 
+@exact_keywords
 def copy(
     source: Any,
     dest: StoreLike,

@@ -131,6 +131,7 @@ def create_array(
 name_keywords(create_array, DEFAULTS)
 
 
+@exact_keywords
 def create(
     shape: ShapeLike,
     *,
@@ -218,6 +219,7 @@ def group(
     )
 
 
+@exact_keywords
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Create an array from data; options and errors as for `create_array`.
 
@@ -229,11 +231,13 @@ def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", *
     return create_array(store, name=path, data=data, **options)
 
 
+@exact_keywords
 def empty(shape: ShapeLike, **options: Any) -> Array:
     """Create an array without setting its elements, which read as the fill value; options as for `create`."""
     return create(shape, **options)
 
 
+@exact_keywords
 def zeros(shape: ShapeLike, **options: Any) -> Array:
     """Create an array of zeros; only its metadata is stored. Options and errors as for `create`.
 
@@ -245,16 +249,19 @@ def zeros(shape: ShapeLike, **options: Any) -> Array:
     return full(shape, 0, **options)
 
 
+@exact_keywords
 def ones(shape: ShapeLike, **options: Any) -> Array:
     """Create an array of ones; only its metadata is stored. Options and errors as for `create`."""
     return full(shape, 1, **options)
 
 
+@exact_keywords
 def full(shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
     """Create an array in which every element is `fill_value`; only its metadata is stored. Options as for `create`."""
     return create(shape, **options, fill_value=fill_value)
 
 
+@exact_keywords
 def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Create an array with the shape, data type and layout of another one, without setting its elements.
 
@@ -264,16 +271,19 @@ def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = 
     return create_array(store, name=path, **like(data, options))
 
 
+@exact_keywords
 def zeros_like(data: Any, **options: Any) -> Array:
     """Create an array of zeros with the shape, data type and layout of another one; see `empty_like`."""
     return full_like(data, 0, **options)
 
 
+@exact_keywords
 def ones_like(data: Any, **options: Any) -> Array:
     """Create an array of ones with the shape, data type and layout of another one; see `empty_like`."""
     return full_like(data, 1, **options)
 
 
+@exact_keywords
 def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
     """Create an array with the shape, data type and layout of another one, and this fill value; see `empty_like`."""
     return empty_like(data, **options, fill_value=fill_value)

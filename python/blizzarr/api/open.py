@@ -28,6 +28,7 @@ _READING: Final = ("r", "r+")
 """The modes that create nothing."""
 
 
+@exact_keywords
 def open(
     store: StoreLike | None = None, *, mode: Mode | None = None, path: str | None = "", **options: Any
 ) -> Array | Group:
