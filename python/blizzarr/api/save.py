@@ -12,7 +12,7 @@ from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.array.objects import check_objects
 from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group, lengths_of
-from blizzarr.creation.elements import as_data, type_of
+from blizzarr.creation.elements import as_data, check_told, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.errors import NodeTypeError
 from blizzarr.group_members import left_out, members_and_errors
@@ -109,7 +109,9 @@ def save_group(
     # All arrays are checked before anything is replaced.
     values = {name: as_data(data) for name, data in (members | named).items()}
     for data in values.values():
-        metadata = describe_array(shape=data.shape, dtype=type_of(data), zarr_format=zarr_format)
+        dtype = type_of(data)
+        check_told(data, dtype)
+        metadata = describe_array(shape=data.shape, dtype=dtype, zarr_format=zarr_format)
         if not isinstance(data, Array):
             check_objects(metadata, np.asarray(data, metadata.dtype.numpy))
     resolved, node_path = resolve(store, "w", path)

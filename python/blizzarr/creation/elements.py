@@ -6,7 +6,9 @@ text become text of any length, and a codec for objects determines the data type
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,11 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.codecs.codec import Chunk
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.dtypes.elements import as_elements, check_no_mapping, in_memory, null_count, texts_of, with_nat
+from blizzarr.dtypes.elements import as_elements, check_array, in_memory, null_count, texts_of, with_nat
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.lazy_imports import is_instance
+from blizzarr.problems import warn
 from blizzarr.transfer import as_source
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
@@ -44,7 +47,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
         return as_elements(data, DataType.parse(dtype).numpy)
     if (texts := texts_of(data)) is not None:
         return texts
-    check_no_mapping(data)
+    check_array(data)
     if hasattr(data, "dtype") and (dtype is None or isinstance(data, np.ndarray | np.generic | LazyArray)):
         return np.asarray(data)
     if dtype is not None:
@@ -54,6 +57,8 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
             return as_source(data, shape, wanted.numpy)
         # At once: NumPy's choice of a data type may round large integers, and takes records for an axis.
         return as_elements(data, wanted.numpy)
+    if isinstance(data, str) and os.path.exists(data):
+        warn(f"{data!r} is stored as text, though it is also a path; blizzarr.copy(path, ...) copies what is there")
     array = np.asarray(data)
     if array.dtype.kind in "SU":
         # NumPy would strip NULs at their ends, and turn numbers among them into text.
@@ -74,6 +79,28 @@ def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
     return DataType.parse("object")
 
 
+def check_told(data: Array | npt.NDArray[Any], dtype: DataType, *codecs: Any) -> None:
+    """Raise `MetadataError` if data are objects of which neither their types nor a codec say what they are."""
+    if dtype.name != "object" or isinstance(data, Array) or given_object_codec(*codecs) is not None:
+        return
+    elements = data.ravel().tolist()
+    kinds = {type(element) for element in elements}
+    found = "objects of the types " + ", ".join(sorted({kind.__name__ for kind in kinds})[:6])
+    if not elements:
+        found = "an array of objects that has none"
+    elif any(issubclass(kind, str) for kind in kinds) and all(
+        isinstance(one, str) or one != one or one is None for one in elements
+    ):
+        found += "; put a text in the place of what is missing"
+    elif all(issubclass(kind, date) for kind in kinds):
+        found += "; pass numpy.asarray(data, 'datetime64[us]')"
+    raise _refuse_objects(found)
+
+
+def _refuse_objects(found: str) -> MetadataError:
+    return MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", found)])
+
+
 def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     """Return the data type; for objects, that of the codec for objects among the user's codecs.
 
@@ -85,7 +112,7 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     if codec is not None and "object" in (dtype.name, codec.element_type):
         return DataType.parse(codec.element_type)
     if codec is None and dtype.name == "object":
-        raise MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", "objects")])
+        raise _refuse_objects("objects")
     return dtype
 
 

@@ -23,7 +23,7 @@ from blizzarr.creation.describe import (
     describe_array,
     lengths_of,
 )
-from blizzarr.creation.elements import as_data, check_convertible, type_of
+from blizzarr.creation.elements import as_data, check_convertible, check_told, type_of
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import document_keys, find_again, format_named
@@ -57,7 +57,10 @@ def make_array(
         if given not in (None, source.shape):
             raise ValueError(f"expected shape= to be that of the data, {source.shape}, found {given}")
         shape = source.shape
-        dtype = type_of(data if isinstance(data, LazyArray) else source) if dtype is None else dtype
+        if dtype is None:
+            dtype = type_of(data if isinstance(data, LazyArray) else source)
+            codecs = map(options.get, ("filters", "serializer", "compressors", "codecs"))
+            check_told(source, dtype, *(codec for codec in codecs if codec is not None))
     if shape is None or dtype is None:
         # The missing option may be there under a misspelled name.
         check_option_names(options)

@@ -25,13 +25,13 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     part. NumPy would set both fields of such records to the same.
 
     Raise `ValueError` for nulls and masked elements if elements cannot be missing, and for objects among texts that
-    stand for missing ones. Raise `TypeError` for groups and mappings, `OverflowError` for integers of Python out of
-    range.
+    stand for missing ones. Raise `TypeError` for groups, mappings and what else is no array for NumPy, `OverflowError`
+    for integers of Python out of range.
 
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
     """
-    check_no_mapping(value)
+    check_array(value)
     value = in_memory(value)
     if count := null_count(value):
         if dtype.names == optional.FIELDS:
@@ -85,21 +85,51 @@ def _check_range(value: npt.ArrayLike, dtype: np.dtype[Any]) -> None:
             raise OverflowError(f"Python integer {found} out of bounds for {dtype.name}")
 
 
-def check_no_mapping(value: object) -> None:
-    """Check that a value is no group and no other mapping: NumPy would take its names for elements.
+def check_array(value: object) -> None:
+    """Check that NumPy takes a value for an array, not its names, its repr or one object after another.
 
-    >>> check_no_mapping({"a": 1})  # doctest: +ELLIPSIS
+    Of a mapping NumPy would take the names, an iterator would be a single object, and of an `AnnData` it would make a
+    table of each element.
+
+    >>> check_array({"a": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     TypeError: expected an array or nested lists, found dict, of which NumPy would take the names; ...
+    >>> check_array(iter([1]))
+    Traceback (most recent call last):
+    ...
+    TypeError: expected an array or nested lists, found list_iterator; pass list(...) of it
     """
+    if hasattr(value, "__fspath__"):
+        raise TypeError("expected an array, found a path; blizzarr.copy(path, ...) copies what is stored there")
     if is_instance(value, "xarray:Dataset"):
         raise TypeError("expected an array, found a dataset of xarray, which blizzarr.xarray.to_zarr stores")
-    if callable(getattr(value, "keys", None)) and not hasattr(value, "__array__"):
-        raise TypeError(
-            f"expected an array or nested lists, found {type(value).__name__}, of which NumPy would take the names; "
-            "pass one of its arrays"
-        )
+    if hasattr(value, "__array__") or isinstance(value, _PLAIN):
+        return
+    found = f"expected an array or nested lists, found {type(value).__name__}"
+    if callable(getattr(value, "keys", None)):
+        several = "; pass one of its arrays, or all of them to blizzarr.save(path, **arrays)"
+        raise TypeError(f"{found}, of which NumPy would take the names{several}")
+    if hasattr(value, "__next__") or isinstance(value, set | frozenset):
+        raise TypeError(f"{found}; pass list(...) of it")
+    is_array = hasattr(value, "__array_interface__") or hasattr(value, "__array_struct__") or _is_buffer(value)
+    method = next((name for name in _METHODS if callable(getattr(value, name, None))), None)
+    if not is_array and (method or hasattr(value, "shape")):
+        advice = "pass one of its arrays" if method is None else f"pass what its method {method}() returns"
+        raise TypeError(f"{found}, which is no array for NumPy; {advice}")
+
+
+_PLAIN = (int, float, complex, str, bytes, list, tuple, type(None))
+_METHODS = ("toarray", "asarray")
+"""Methods of other libraries that make an array, like those of SciPy's sparse arrays and of tifffile."""
+
+
+def _is_buffer(value: Any) -> bool:
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
 
 
 def in_memory(value: Any) -> Any:
@@ -161,10 +191,11 @@ def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
     objects = np.asarray(value, None if hasattr(value, "dtype") else object)
     if objects.dtype.kind not in "OT":
         return np.array(False)
-    return np.asarray(np.frompyfunc(_is_missing, 1, 1)(objects.astype(object, copy=False)), bool)
+    return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects.astype(object, copy=False)), bool)
 
 
-def _is_missing(element: Any) -> bool:
+def is_missing(element: Any) -> bool:
+    """Return whether an object stands for a missing text."""
     try:
         return element is None or bool(element != element)
     except TypeError:
