@@ -288,6 +288,7 @@ def _plan_group(
     Raise `MetadataError`: with all problems of all nodes.
     """
     from blizzarr.copying.array import ArrayCopy
+    from blizzarr.copying.foreign import warn_of_foreign
     from blizzarr.copying.layout import check_layout, layout_for
 
     groups: dict[str, GroupMeta] = {}
@@ -320,6 +321,9 @@ def _plan_group(
         if all(problem.path.rpartition(": ")[2].startswith(("chunks", "shards")) for problem in problems):
             way_out = "Nothing was copied. Name the dimensions, or the path of an array, to which the lengths belong."
         raise MetadataError(way_out, problems=problems, store=str(store), wanted_format=form.name)
+    if isinstance(source, Group):
+        there = (join(source.path, name) for name in (*known, *unreadable))
+        warn_of_foreign((node for _, node in members if isinstance(node, Group)), there)
     if consolidated and not has_consolidated(form):
         warn(f"the copy has no consolidated metadata, as {form.name} has none")
         consolidated = []
