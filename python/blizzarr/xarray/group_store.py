@@ -123,6 +123,7 @@ class GroupStore(ZarrStore):
         encoded |= self._encoded_as_stored({name: variables[name] for name in there})
         for name in there:
             self._check_appended(self.members[_encode_variable_name(name)], name, variables)
+        self._warn_of_left_behind(variables)
         if self._mode == "a-" and self._append_dim is not None:
             # Only new variables, and those that grow.
             encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
@@ -236,6 +237,22 @@ class GroupStore(ZarrStore):
             raise ValueError(
                 f"{there}: what an interrupted append of {length - end} left, or elements of another program. Repeat "
                 f"that append, or resize the array to {end}"
+            )
+
+    def _warn_of_left_behind(self, variables: Mapping[Any, Variable]) -> None:
+        """Warn of arrays that stay shorter than the coordinate to which is appended: nobody opens such a dataset."""
+        end = self._stored_end()
+        if end is None or self._append_dim not in variables:
+            return
+        dim, given = self._append_dim, {_encode_variable_name(name) for name in variables}
+        others = ((name, array) for name, array in self.arrays() if name not in given)
+        short = [
+            name for name, array in others if (dim, end) in zip(array.dimension_names or (), array.shape, strict=False)
+        ]
+        if short:
+            warn(
+                f"nothing is appended to {', '.join(map(repr, short))}: the dataset cannot be opened before all along "
+                f"{dim!r} have {end + variables[dim].sizes[dim]} elements. Append the rest, without {dim!r} itself"
             )
 
     def _stored_end(self) -> int | None:

@@ -150,3 +150,17 @@ def test_what_is_read_in_other_ways_is_not_removed(tmp_path: Path, way: str) -> 
     for _ in range(2):
         xr.Dataset({"v": ("x", data)}).blizzarr.to_zarr(other, mode="w")
     assert blizzarr.open_array(other, path="v", mode="r")[...].tolist() == data.compute().tolist()
+
+
+def test_an_append_says_which_variables_it_leaves_behind() -> None:
+    """xarray writes it without a word, and then nobody can open the dataset."""
+    store: dict[str, Any] = {}
+    coordinates = {"time": [0, 1]}
+    data = xr.Dataset({"t": ("time", [1, 2]), "p": ("time", [3, 4]), "fixed": ("x", [5])}, coords=coordinates)
+    data.blizzarr.to_zarr(store)
+    more = data.assign_coords(time=[2, 3])
+    with pytest.warns(UserWarning, match=r"nothing is appended to 'p': .* have 4 elements.* without 'time' itself"):
+        more[["t"]].blizzarr.to_zarr(store, append_dim="time")
+    more[["p"]].drop_vars("time").blizzarr.to_zarr(store, append_dim="time")
+    whole = xr.open_dataset(store, engine="blizzarr")
+    assert (whole.time.values.tolist(), whole.p.values.tolist()) == ([0, 1, 2, 3], [3, 4, 3, 4])
