@@ -16,32 +16,48 @@ from blizzarr.dtypes.value_text import value_text
 from blizzarr.printable import printable
 
 _BLOCK_BYTES: Final = 32 << 20
+_TEXT_BYTES: Final = 4 << 20
+"""The same for elements that become text, which takes about 30 times as much memory, and a second."""
+_MOST_BYTES: Final = 256 << 20
+"""Whole chunks are read at once unless they take more than this."""
 _OF_OTHERS: Final = 2
 """The value of `numpy.dtype.isbuiltin` for types of other packages, which NumPy cannot convert to text."""
 
 Texts: TypeAlias = NDArray[Any]
 
 
-def blocks(region: Region) -> Iterator[NDArray[Any]]:
-    """Yield the elements of a region in parts along its first axis, in order."""
+def blocks(region: Region, most: int = _BLOCK_BYTES) -> Iterator[NDArray[Any]]:
+    """Yield the elements of a region in parts along its first axis, in order, of at most so many bytes or one chunk."""
     if not region.axes or 0 in map(len, region.axes):
         yield region.read()
         return
-    first = region.axes[0]
-    row_bytes = math.prod(len(axis) for axis in region.axes[1:]) * region.array.dtype.itemsize
-    chunks = chunk_lengths(region.array)
-    length = chunks[first.number] if chunks else 1
-    rows = max(1, _BLOCK_BYTES // max(1, row_bytes))
-    # The parts are whole chunks, so that no chunk is decoded twice.
-    rows = max(length, rows // length * length)
-    for start in range(0, len(first), rows):
+    rows = max(1, most // max(1, _row_bytes(region)))
+    length = _chunk_length(region)
+    if not _is_too_large(region):
+        # The parts are whole chunks, so that no chunk is decoded twice.
+        rows = max(length, rows // length * length)
+    for start in range(0, len(region.axes[0]), rows):
         yield region.narrowed(0, slice(start, start + rows)).read()
+
+
+def _row_bytes(region: Region) -> int:
+    return math.prod(len(axis) for axis in region.axes[1:]) * region.array.dtype.itemsize
+
+
+def _chunk_length(region: Region) -> int:
+    chunks = chunk_lengths(region.array)
+    return chunks[region.axes[0].number] if chunks else 1
+
+
+def _is_too_large(region: Region) -> bool:
+    """Return whether the rows that a chunk has along the first axis are too large to be read at once."""
+    return min(len(region.axes[0]), _chunk_length(region)) * _row_bytes(region) > _MOST_BYTES
 
 
 def as_text(region: Region) -> Iterator[str]:
     """Yield lines for people: aligned columns; of more than two axes, one table for each index along the first ones."""
-    for indices, table in _tables(region):
-        if indices is not None:
+    for indices, start, table in _tables(region):
+        if indices is not None and start == 0:
             yield f"# [{', '.join(map(str, indices))}, :, :]"
         cells = table.tolist()
         if region.array.dtype.kind in "SUO":
@@ -57,8 +73,8 @@ def as_csv(region: Region) -> Iterator[str]:
     if len(region.axes) > 2:
         names = [axis.name for axis in region.axes[:-1]]
         yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])
-    for indices, table in _tables(region):
-        for number, row in enumerate(table):
+    for indices, start, table in _tables(region):
+        for number, row in enumerate(table, start):
             leading = [] if indices is None else [*map(str, indices), str(region.axes[-2].indices[number])]
             yield ",".join(chain(leading, map(_quoted, row)))
 
@@ -67,20 +83,28 @@ def _quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if any(sign in cell for sign in ',"\n\r') else cell
 
 
-def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
-    """Yield the elements as tables of text over the last two axes, each with the indices along the other axes."""
+def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, int, Texts]]:
+    """Yield the elements as tables of text over the last two axes, with the indices along the other axes.
+
+    A large table comes in parts, each with the number of its first row.
+    """
     rank = len(region.axes)
     start = 0
-    for block in blocks(region):
+    if rank >= 3 and _is_too_large(region):
+        for number, index in enumerate(region.axes[0].indices):
+            for others, first, table in _tables(region.at(0, number)):
+                yield (index, *(others or ())), first, table
+        return
+    for block in blocks(region, _TEXT_BYTES):
         texts = _texts(block)
         if rank < 3:
-            yield None, texts.reshape(-1, 1) if rank < 2 else texts
-            continue
-        for position in np.ndindex(texts.shape[:-2]):
-            along = (position[0] + start, *position[1:])
-            indices = tuple(axis.indices[index] for axis, index in zip(region.axes, along, strict=False))
-            yield indices, texts[position]
-        start += len(block)
+            yield None, start, texts.reshape(-1, 1) if rank < 2 else texts
+        else:
+            for position in np.ndindex(texts.shape[:-2]):
+                along = (position[0] + start, *position[1:])
+                indices = tuple(axis.indices[index] for axis, index in zip(region.axes, along, strict=False))
+                yield indices, 0, texts[position]
+        start += len(block) if rank else 1
 
 
 def _texts(values: NDArray[Any]) -> Texts:
