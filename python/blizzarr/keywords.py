@@ -21,8 +21,16 @@ _TENSORSTORE: Final = {
 }
 """Keywords of Zarr libraries, for functions of TensorStore's interface."""
 
+_XARRAY: Final = {
+    "overwrite": "use mode='w'",
+    "use_consolidated": "use consolidated=",
+    "zarr_version": "use zarr_format=",
+}
+"""Keywords that are ours elsewhere, or older ones of xarray, for functions of its interface."""
+
 _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
     "chunk_layout": _TENSORSTORE,
+    "consolidated": _XARRAY,
     "compressors": {**ARRAY_KEYWORDS, **STORE_KEYWORDS},
     "store": STORE_KEYWORDS,
 }

@@ -15,11 +15,13 @@ from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords
 from blizzarr.stores import LocalStore, MemoryStore
 from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.wrapper import unwrapped
 
 
+@exact_keywords
 def from_zarr(
     target: Any,
     component: str | None = None,

@@ -13,7 +13,9 @@ from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
 from blizzarr.creation.make import refuse_to_lose
 from blizzarr.dask.tasks import check_tasks_share, sources
+from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
+from blizzarr.lazy_imports import is_instance
 from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.fsspec_store import with_storage_options
@@ -92,10 +94,7 @@ def to_zarr(
     array([1, 1, 1, 5, 5, 1])
     """
     if not isinstance(array, da.Array):
-        raise TypeError(
-            f"expected an array of Dask, found {type(array).__name__}; make one with dask.array.asarray(...), or store "
-            "it without Dask, with blizzarr.create_array(..., data=...)"
-        )
+        raise TypeError(f"expected an array of Dask, found {type(array).__name__}; " + _advice(array, target))
     if isinstance(array._meta, np.ma.MaskedArray):
         raise ValueError(
             "expected an array without a mask, which would be lost, found a masked one; say what stands for what is "
@@ -146,6 +145,14 @@ def to_zarr(
         return da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
 
 
+def _advice(array: Any, target: Any) -> str:
+    if isinstance(target, da.Array):
+        return "the array comes first, and then the target"
+    if is_instance(array, "xarray:DataArray") or is_instance(array, "xarray:Dataset"):
+        return "blizzarr.xarray.to_zarr stores it with its coordinates; the .data of an array are its elements alone"
+    return "make one with dask.array.asarray(...), or store it without Dask, with blizzarr.create_array(..., data=...)"
+
+
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value}
 
@@ -157,8 +164,12 @@ def _existing(target: Any, component: str | None, storage_options: Mapping[str, 
             raise ValueError(f"expected no component with an array, found {component!r}")
         return target
     if isinstance(target, Group):
-        return open_array(target.store, mode="r+", path=join(target.path, path))
-    return open_array(with_storage_options(target, storage_options), mode="r+", path=path)
+        target, path = target.store, join(target.path, path)
+    try:
+        return open_array(with_storage_options(target, storage_options), mode="r+", path=path)
+    except NodeTypeError as error:
+        error.reason = "expected an array, found a group; name one of its arrays with component="
+        raise
 
 
 def _common(array: da.Array) -> tuple[int, ...] | None:

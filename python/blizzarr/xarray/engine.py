@@ -14,6 +14,7 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEn
 from blizzarr.array import Array
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords
 from blizzarr.problems import warn
 from blizzarr.xarray.opening import closed_after, closing_of, open_node
 from blizzarr.xarray.variables import StoredArray, is_hidden, read_ahead, variable_of
@@ -50,6 +51,7 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
             return find_spec("zarr") is None
         return name.endswith((".n5", ".zarr.zip", ".ozx"))
 
+    @exact_keywords
     def open_dataset(
         self,
         filename_or_obj: Any,

@@ -53,7 +53,7 @@ def open_node(
                 raise
         else:
             if above.metadata.consolidated is not None:
-                return above[path]
+                return _member(above, path)
     path = join(root, path)
     try:
         return open_group(store, path=path, **options)
@@ -97,4 +97,13 @@ def _below(node: Group | Array, path: str, consolidated: bool | None) -> Group |
         raise NodeTypeError(
             f"expected a group that has {path!r}, found an array", array=node.name, store=str(node.store)
         )
-    return node[path]
+    return _member(node, path)
+
+
+def _member(group: Group, path: str) -> Group | Array:
+    try:
+        return group[path]
+    except NodeNotFoundError as error:
+        # Here the keyword is called as in xarray.
+        error.reason = error.reason.replace("use_consolidated=False", "consolidated=False")
+        raise

@@ -37,7 +37,7 @@ from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import place_node
 from blizzarr.json_values import quote
-from blizzarr.keywords import what_there_is
+from blizzarr.keywords import exact_keywords, what_there_is
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
@@ -62,6 +62,7 @@ Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
 Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]
 
 
+@exact_keywords
 def to_zarr(
     data: Dataset | DataArray | DataTree,
     store: Any = None,
