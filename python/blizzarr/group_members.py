@@ -330,7 +330,8 @@ def member_path(path: str, group: GroupMeta) -> str:
     Raise `TypeError` if the path is not text.
     """
     if not isinstance(path, str):
-        raise TypeError(f"expected the name of a member, found {path!r}; elements are read from arrays")
+        names = "; names are text, like '0'" if isinstance(path, int) else ""
+        raise TypeError(f"expected the name of a member, found {path!r}{names}; elements are read from arrays")
     if path in ("", "/"):
         raise PathError("expected the name of a member, found an empty one; the group itself is no member of it")
     return check_path(path, format_of(group).name_problem)

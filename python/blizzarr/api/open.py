@@ -119,7 +119,8 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     if options:
         _check_options("open_array", mode, options)
     resolved, node_path = resolve(store, mode, path)
-    if mode == "a" and not options.keys() - {"zarr_format"}:
+    creates = mode == "a" and not options.keys() - {"zarr_format"}
+    if creates:
         mode = "r+"
 
     def find() -> Array | None:
@@ -132,7 +133,12 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
             )
         return node
 
-    return find_or_create(find, lambda: _make_array(resolved, node_path, mode, options))
+    try:
+        return find_or_create(find, lambda: _make_array(resolved, node_path, mode, options))
+    except NodeNotFoundError as error:
+        if creates:
+            error.add_note("open_array creates an array where none is if it is told shape= and dtype=, or data=")
+        raise
 
 
 @exact_keywords

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from blizzarr.api.open import open as open_node
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeTypeError
@@ -114,10 +116,14 @@ def show(
         raise ValueError(f"expected a file name that ends in .png, found {file!r}")
     low, high = (None if bound is None else str(bound) for bound in (vmin, vmax))
     style = Style(cmap, low, high, axis, origin, size)
+    if isinstance(array, list | tuple):
+        array = np.asarray(array)
     # Views and NumPy's arrays are arrays, too, and no store has a shape.
     pictured: Any = array if hasattr(array, "shape") or isinstance(array, Group) else open_node(array, mode="r")
     if isinstance(pictured, Group):
-        what = "expected an array, found a group; show one of its arrays, like group[name]"
+        arrays = [name for name, node in pictured.members(max_depth=1) if isinstance(node, Array)]
+        like = f"group[{arrays[0]!r}]" if arrays else "group[name]"
+        what = f"expected an array, found a group; show one of its arrays, like {like}"
         raise NodeTypeError(what, array=pictured.name, store=str(pictured.store))
     beside, names = {}, None
     if isinstance(pictured, Array):

@@ -342,7 +342,7 @@ class Array(AsNumpy):
         adopt = partial(self._adopt_shape, self._adoptions)
         resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape, adopt)
 
-    def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
+    def append(self, data: npt.ArrayLike, axis: int | str = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape.
 
         The end is that of the array as it is stored now. Several threads and, in local directories and object stores,
@@ -356,7 +356,7 @@ class Array(AsNumpy):
         data
             The elements; they must have the shape of the array, except for the length along `axis`.
         axis
-            The axis along which the array grows.
+            The axis along which the array grows, by its number or the name of its dimension.
         at
             The index along `axis` where the elements belong, which is the length of the array before the append. With
             it, you can repeat an append that was interrupted at an unknown point: if these elements are there already,

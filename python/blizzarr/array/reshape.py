@@ -31,6 +31,8 @@ from blizzarr.formats import StoredNode, encode, encode_resized, lock_key, store
 from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import revise, versioned
 from blizzarr.indexing.selection import Axes
+from blizzarr.json_values import quote
+from blizzarr.keywords import what_there_is
 from blizzarr.model import ArrayMeta
 from blizzarr.model.shapes import array_shape
 from blizzarr.problems import Problems
@@ -129,7 +131,7 @@ def append(
     metadata: ArrayMeta,
     binding: Binding,
     data: npt.ArrayLike,
-    axis: int,
+    axis: int | str,
     at: int | None = None,
     *,
     adopt: AdoptLonger | None = None,
@@ -147,10 +149,7 @@ def append(
     adopt = adopt or _nobody
     check_writable(store, path)
     rank = len(metadata.shape)
-    axis = operator.index(axis)
-    if not -rank <= axis < rank:
-        raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {axis}")
-    axis %= rank
+    axis = _axis_of(axis, metadata)
     added = as_elements(data, binding.dtype)
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
         # Elements that are lists of equal length were taken for an axis.
@@ -275,12 +274,30 @@ def _fits(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> bool:
     return len(added) == len(shape) and added[:axis] + added[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
 
 
+def _axis_of(axis: int | str, metadata: ArrayMeta) -> int:
+    """Return the number of an axis, given by its number or the name of its dimension."""
+    rank = len(metadata.shape)
+    if isinstance(axis, str):
+        names = metadata.dimension_names or ()
+        if axis not in names:
+            there = what_there_is(axis, filter(None, names)) if any(names) else "; the dimensions have no names"
+            raise ValueError(f"expected the name of a dimension, or the number of an axis, found {quote(axis)}{there}")
+        return names.index(axis)
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"expected the number of an axis, or the name of a dimension, found {axis!r}") from None
+    if not -rank <= number < rank:
+        raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {number}")
+    return number % rank
+
+
 def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
     if not _fits(added, shape, axis):
         expected = ", ".join("any" if dim == axis else str(size) for dim, size in enumerate(shape))
         raise ValueError(
             f"expected data of shape ({expected}) to append along axis {axis} of an array of shape {shape}, "
-            f"found shape {added}"
+            f"found shape {added}" + ("; data[None] has one more axis" if axis == 0 and added == shape[1:] else "")
         )
 
 

@@ -313,6 +313,8 @@ def _names(given: Iterable[str | None] | None, rank: int) -> tuple[str | None, .
         return None
     names = None if isinstance(given, str) else tuple(given)
     expected = f"{count_text(rank, 'name')}, one for each dimension; None for one without a name"
+    if isinstance(given, str):
+        expected += f", in a list, like {list(given) if len(given) == rank else [given]}"
     if names is None or len(names) != rank:
         raise MetadataError(problems=[Problem("dimension_names", expected, repr(given))])
     problems = [

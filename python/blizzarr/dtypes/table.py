@@ -34,6 +34,7 @@ from blizzarr.dtypes import fixed, ml, optional, struct, time
 from blizzarr.dtypes.data_type import BYTES, OBJECT, STRING, DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
+from blizzarr.keywords import nearest
 from blizzarr.open_table import OpenTable
 from blizzarr.problems import Problems, extension
 from blizzarr.suppliers import SUPPLIERS
@@ -58,6 +59,8 @@ _ROWS: Final = (
     ("complex64", Kind.COMPLEX, 4),
     ("complex128", Kind.COMPLEX, 8),
 )
+_OFTEN_MEANT: Final = (*(name for name, _, _ in _ROWS), "string", "bytes")
+"""Names that are suggested where one is misspelled."""
 NUMBERS: Final = tuple(row[0] for row in _ROWS)
 """The names of the numbers and booleans that NumPy has."""
 _ALIASES: Final = {
@@ -190,7 +193,10 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
             problems.unknown("data_type", "data type", value)
         else:
             expected = "the name of a data type, or a NumPy dtype"
-            problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))
+            # Those of PyTorch are called torch.float32.
+            meant = nearest(str(value).rpartition(".")[2], _OFTEN_MEANT)
+            hint = "" if meant is None else f"; did you mean {meant!r}?"
+            problems.items.append(Problem("data_type", expected, f"{value!r} ({error}){hint}"))
         return None
     if dtype.kind in "SU" and not dtype.itemsize:
         # `str` and `bytes` have no length.

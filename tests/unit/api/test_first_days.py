@@ -100,3 +100,70 @@ def test_the_path_of_a_file_is_no_data(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="stored as text, though it is also a path; blizzarr.copy"):
         array = blizzarr.create_array({}, data=str(file))
     assert array[...] == str(file)
+
+
+def test_an_append_names_the_dimension() -> None:
+    array = blizzarr.create_array({}, shape=(2, 0), dtype="i4", dimension_names=["x", "time"])
+    assert array.append([[1], [2]], axis="time") == (2, 1)
+    assert array.append([[3], [4]], "time") == (2, 2)
+    assert array[:].tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(ValueError, match=r'found "tme"; did you mean "time"\? There are "x", "time"'):
+        array.append([[1], [2]], axis="tme")
+    with pytest.raises(TypeError, match=r"the number of an axis, or the name of a dimension, found 1\.0"):
+        array.append([[1], [2]], axis=1.0)
+    with pytest.raises(ValueError, match="the dimensions have no names"):
+        blizzarr.create_array({}, shape=2, dtype="i4").append([1], axis="time")
+
+
+def test_a_frame_lacks_an_axis() -> None:
+    movie = blizzarr.create_array({}, shape=(0, 4, 4), dtype="u2")
+    with pytest.raises(ValueError, match=r"found shape \(4, 4\); data\[None\] has one more axis"):
+        movie.append(np.zeros((4, 4)))
+    with pytest.raises(ValueError, match=r"found shape \(4, 3\)$"):
+        movie.append(np.zeros((4, 3)))
+    assert movie.append(np.zeros((4, 4))[None]) == (1, 4, 4)
+
+
+def test_where_no_array_is_open_array_says_what_creates_one(tmp_path: Path) -> None:
+    with pytest.raises(NodeNotFoundError) as told:
+        blizzarr.open_array(tmp_path / "a.zarr", mode="a")
+    assert told.value.__notes__ == [
+        "open_array creates an array where none is if it is told shape= and dtype=, or data="
+    ]
+    with pytest.raises(NodeNotFoundError) as told:
+        blizzarr.open_array(tmp_path / "a.zarr", mode="r")
+    assert not hasattr(told.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "meant"),
+    [
+        ("flaot32", "float32"),
+        ("unit8", "uint8"),
+        ("Float64", "float64"),
+        ("torch.float32", "float32"),
+        ("strin", "string"),
+    ],
+)
+def test_names_of_data_types_are_suggested(dtype: str, meant: str) -> None:
+    with pytest.raises(MetadataError, match=f"found '{dtype}' .*; did you mean '{meant}'"):
+        blizzarr.create_array({}, shape=3, dtype=dtype)
+
+
+def test_names_of_dimensions_are_a_list() -> None:
+    with pytest.raises(MetadataError, match=r"in a list, like \['y', 'x'\], found 'yx'"):
+        blizzarr.create_array({}, shape=(3, 3), dtype="i4", dimension_names="yx")
+    with pytest.raises(MetadataError, match=r"in a list, like \['time'\], found 'time'"):
+        blizzarr.create_array({}, shape=3, dtype="i4", dimension_names="time")
+
+
+def test_lists_are_shown_and_groups_say_what_they_have() -> None:
+    assert (blizzarr.show([[1, 2], [3, 4]], size=50) == blizzarr.show(np.array([[1, 2], [3, 4]]), size=50)).all()
+    image = blizzarr.create_group({})
+    image.create_array("scale0/image", data=np.eye(3))
+    with pytest.raises(TypeError, match=r"show one of its arrays, like group\['scale0/image'\]"):
+        blizzarr.show(image)
+    with pytest.raises(TypeError, match="found 0; names are text, like '0'; elements are read from arrays"):
+        image[0]  # type: ignore[index]  # what is tested
+    with pytest.raises(AttributeError, match=r"no attribute 'sel'; use xarray.open_dataset"):
+        _ = image["scale0/image"].sel
