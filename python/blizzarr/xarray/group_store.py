@@ -201,6 +201,10 @@ class GroupStore(ZarrStore):
         decoded, _, _ = conventions.decode_cf_variables(stored, {})
         for name, variable in variables.items():
             _validate_datatypes_for_zarr_append(name, decoded[name], variable)
+            units = stored[name].attrs.get("units")
+            # As numbers of times that were not decoded, variables have the units as an attribute.
+            if variable.dtype.kind in "iufm" and " since " in str(units) and "units" not in variable.attrs:
+                raise ValueError(f"{name!r} is stored as times in {units!r}, and these values are {variable.dtype}")
         copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
         for name, variable in copies.items():
             variable.encoding = decoded[name].encoding
@@ -403,6 +407,8 @@ def check_fits(name: Any, variable: Variable, encoded: Variable, stored: Variabl
     units, there = encoded.attrs.get("units"), stored.attrs.get("units")
     # Units that are an attribute of the variable itself are no encoding.
     if units is not None and "units" not in variable.attrs and (there is None or _unit(units) != _unit(there)):
+        if there is None:
+            raise ValueError(f"{name!r} is stored without units of time, and these values are times in {units!r}")
         raise ValueError(
             f"{name!r} is stored in {there!r}, and these values need {units!r}, in which they would not be read. Round "
             "them, or write the dataset anew with finer units or floating-point numbers"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from threading import Lock
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -181,7 +181,8 @@ def to_zarr(
                     raise KeyError(f"encoding: expected names of variables, found {quote(str(name))}{rest}")
                 content[name].encoding = chosen
             variables, attributes = target.encoded(content, attributes)
-            target.write(variables, attributes, given, NoWriter())
+            with _advice_on_encodings(given):
+                target.write(variables, attributes, given, NoWriter())
             prepared.append((path, target._write_region, variables, attributes, given))
         top_group = _opened(place, mode, zarr_format)
         top, writer = GroupStore(ZarrGroup(top_group), **options), _Writer(place.store if compute else None)
@@ -204,6 +205,33 @@ def to_zarr(
     from dask import delayed
 
     return delayed(_finished)(writes, close)
+
+
+_OF_OTHERS: Final = {
+    "blosc": "use compressors",
+    "chunk": "use chunks",
+    "chunksizes": "use chunks",
+    "complevel": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
+    "compression": "use compressors",
+    "compression_opts": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
+    "compressor": "use compressors",
+    "contiguous": "leave it out",
+    "shard": "use shards",
+    "shuffle": "use compressors, like blizzarr.codecs.BloscCodec(shuffle='shuffle')",
+    "zlib": "use compressors='gzip'",
+}
+"""Encodings of netCDF and of older releases of xarray, which it refuses for Zarr, and what to use here."""
+
+
+@contextmanager
+def _advice_on_encodings(given: Mapping[str, Any]) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        names = {name for chosen in given.values() for name in chosen}
+        for name in sorted(names & _OF_OTHERS.keys()):
+            error.add_note(f"in place of the encoding {name!r}, {_OF_OTHERS[name]}")
+        raise
 
 
 def _datasets(
@@ -278,8 +306,12 @@ def _place(
     _check_tasks_share(store, chunked)
     full = join(root, path)
     if mode == "w":
-        for array in unread:
-            refuse_to_lose(array, store, full)
+        try:
+            for array in unread:
+                refuse_to_lose(array, store, full)
+        except ValueError as error:
+            error.add_note("load() of the dataset reads all of it into memory")
+            raise
     there = None
     if mode in ("a", "a-"):
         with suppress(NodeNotFoundError):

@@ -32,7 +32,12 @@ from support.stepped import Died
             {},
             "these values need 'hours since",
         ),
-        (np.array([1], "i8"), np.array(["2000-01-02"], "M8[ns]"), {}, "is stored in None, and these values need 'days"),
+        (
+            np.array([1], "i8"),
+            np.array(["2000-01-02"], "M8[ns]"),
+            {},
+            "is stored without units of time, and these values",
+        ),
         (
             np.array([1], "m8[D]").astype("m8[ns]"),
             np.array([25], "m8[h]").astype("m8[ns]"),

@@ -65,3 +65,45 @@ def test_a_region_of_a_group() -> None:
             to_zarr(da.ones(1, dtype=int), target, region=(slice(0, 1),))
     to_zarr(da.full(1, 7), store, "t", region=(slice(0, 1),))
     assert np.array_equal(blizzarr.load(store)["t"], [7, 2])
+
+
+def test_encodings_of_others() -> None:
+    for encoding, told in (
+        (
+            {"zlib": True, "complevel": 4},
+            [
+                "'complevel', use compressors, like blizzarr.codecs.GzipCodec(level=4)",
+                "'zlib', use compressors='gzip'",
+            ],
+        ),
+        ({"compressor": None}, ["'compressor', use compressors"]),
+        ({"chunksizes": (2,)}, ["'chunksizes', use chunks"]),
+    ):
+        with pytest.raises(ValueError, match="unexpected encoding parameters") as error:
+            DATA.blizzarr.to_zarr({}, encoding={"t": encoding})
+        assert error.value.__notes__ == [f"in place of the encoding {one}" for one in told]
+    target: dict[str, Any] = {}
+    DATA.blizzarr.to_zarr(target, encoding={"t": {"compressors": "gzip", "chunks": (2,)}})
+    assert blizzarr.open_group(target)["t"].compressors[0].name == "gzip"
+
+
+def test_numbers_are_no_times() -> None:
+    store: dict[str, Any] = {}
+    xr.Dataset({"t": ("x", np.array(["2020-01-01"], "M8[ns]"))}).blizzarr.to_zarr(store)
+    for values in ([1], np.array([1.5]), np.array([1], "m8[s]")):
+        with pytest.raises(
+            ValueError,
+            match=r"stored as times in 'days since 2020.*, and these values are (float|int|timedelta)64",
+        ):
+            xr.Dataset({"t": ("x", values)}).blizzarr.to_zarr(store, append_dim="x")
+    raw = xr.open_dataset(store, engine="blizzarr", decode_times=False)
+    raw.blizzarr.to_zarr(store, append_dim="x")
+    again = xr.open_dataset(store, engine="blizzarr")
+    assert again.t.values.astype("M8[D]").astype(str).tolist() == ["2020-01-01"] * 2
+
+
+def test_data_that_would_be_removed() -> None:
+    store = stored()
+    with pytest.raises(ValueError, match="which would be removed before it is copied") as error:
+        xr.open_dataset(store, engine="blizzarr").blizzarr.to_zarr(store, mode="w")
+    assert error.value.__notes__ == ["load() of the dataset reads all of it into memory"]
