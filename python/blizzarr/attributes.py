@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from blizzarr.array.document import check_same
 from blizzarr.creation.json_values import check_attributes
@@ -13,6 +13,9 @@ from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.stores import Store
+
+_SHOWN: Final = 10
+"""The most names that an error shows."""
 
 
 class HasAttributes(Protocol):
@@ -76,7 +79,13 @@ class Attributes(MutableMapping[str, Any]):
         KeyError
             If there is no such attribute.
         """
-        return copied(self._values()[name])
+        values = self._values()
+        try:
+            return copied(values[name])
+        except KeyError as error:
+            there = ", ".join(map(repr, [*values][:_SHOWN])) or "nothing"
+            error.add_note(printable(f"in the attributes of /{self._node.path} there is {there}"))
+            raise
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(self._values()))

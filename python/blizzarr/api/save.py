@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from blizzarr.group_members import left_out, members_and_errors
 from blizzarr.hierarchy.place import place_node
 from blizzarr.keywords import exact_keywords
 from blizzarr.model.names import ancestors, check_path, join
+from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each
 
@@ -66,8 +67,29 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
         save_group(store, *arrays, path=path, zarr_format=zarr_format, **named)
 
 
+_OF_OTHERS: Final = {
+    ".npy": "numpy.save",
+    ".npz": "numpy.savez",
+    ".h5": "h5py",
+    ".hdf5": "h5py",
+    ".nc": "to_netcdf of xarray",
+    ".tif": "tifffile",
+    ".tiff": "tifffile",
+    ".csv": "numpy.savetxt",
+}
+"""What writes the files that have these suffixes."""
+
+
+def _warn_of_suffix(store: StoreLike) -> None:
+    suffix = os.path.splitext(os.fsdecode(store))[1].lower() if isinstance(store, str | os.PathLike) else ""
+    if suffix in _OF_OTHERS:
+        writer = _OF_OTHERS[suffix]
+        warn(f"what is stored here is Zarr, in spite of the suffix {suffix}; {writer} writes such files")
+
+
 def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
     """Store one array, replacing what is there; options and errors as for `create_array`."""
+    _warn_of_suffix(store)
     shape = options.get("shape")
     values = as_data(data, options.get("dtype"), None if shape is None else lengths_of(shape))
     resolved, node_path = resolve(store, "w", path)
@@ -94,6 +116,7 @@ def save_group(
     """
     if not arrays and not named:
         raise TypeError("expected at least one array to save, found none")
+    _warn_of_suffix(store)
     members = {f"arr_{number}": data for number, data in enumerate(arrays)}
     for name in named:
         if name in members:

@@ -75,6 +75,9 @@ def as_no_directory(path: str) -> str:
         if path.endswith(".npz"):
             return f"a file: {path} is a NumPy file, not Zarr; convert it by blizzarr.copy, or load it by numpy.load"
         return f"a file: {path} is a zip file; open it with blizzarr.stores.ZipStore, or give it a name like 'data.zip'"
+    if beginning.startswith(b"{") and b'"refs"' in beginning:
+        what_to_do = 'open blizzarr.stores.FsspecStore.from_url("reference://", {"fo": path})'
+        return f"a file: {path} has references of kerchunk; {what_to_do}"
     kind = what_it_is(beginning)
     if kind is None:
         return f"a file: {path} is " + ("neither Zarr nor a zip file" if beginning else "empty")

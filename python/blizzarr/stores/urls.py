@@ -136,6 +136,11 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     else:
         _refuse_what_loses(target)
         _refuse_node(target)
+        if is_instance(target, "h5py:Group"):
+            raise TypeError(
+                f"expected a store, found {type(target).__name__} of h5py; create_array(path, data=file[name]) stores "
+                "one of its datasets"
+            )
         known = known_store(target)
         if known is not None:
             store = known

@@ -24,7 +24,7 @@ from blizzarr.errors import (
     StoreError,
     TransactionError,
 )
-from blizzarr.formats import find_many, get_many
+from blizzarr.formats import detect, find_many, get_many
 from blizzarr.futures import POOL, Batch, Future, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form
 from blizzarr.json_members import Members
@@ -200,7 +200,7 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
                     raise
             is_there = meta is not None
             if not is_there and not mode.create:
-                raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+                raise ArrayNotFoundError(f"Metadata at {place.key} does not exist{_other_format(place)}")
         if meta is None:
             meta, is_there = place.made(mode, known)
             if request.transaction is not None:
@@ -214,6 +214,16 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
     if is_there and type(place.store) is StagedStore:
         place.expect(place.store, meta)
     return opened
+
+
+def _other_format(place: StoredPlace) -> str:
+    """Return a hint on the driver if an array of another format is there."""
+    meta = None
+    with suppress(BlizzarrError):
+        meta = detect(place.store, place.path)
+    if not isinstance(meta, ArrayMeta):
+        return ""
+    return f"; an array of {meta.format} is there (the driver of v3 is zarr3, of v2 zarr, of N5 n5)"
 
 
 def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata, since: float, is_there: bool) -> StoredArray:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import MetadataError, NodeNotFoundError
+import blizzarr.tensorstore as ts
+from blizzarr.errors import MetadataError, NodeNotFoundError, StoreError
 
 
 @pytest.mark.parametrize(
@@ -167,3 +168,48 @@ def test_lists_are_shown_and_groups_say_what_they_have() -> None:
         image[0]  # type: ignore[index]  # what is tested
     with pytest.raises(AttributeError, match=r"no attribute 'sel'; use xarray.open_dataset"):
         _ = image["scale0/image"].sel
+
+
+@pytest.mark.parametrize(("name", "writer"), [("a.npz", "numpy.savez"), ("a.NPY", "numpy.save"), ("a.h5", "h5py")])
+def test_a_suffix_makes_no_file_of_another_kind(tmp_path: Path, name: str, writer: str) -> None:
+    told = f"Zarr, in spite of the suffix .*; {writer} writes such files"
+    with pytest.warns(UserWarning, match=told):
+        blizzarr.save(tmp_path / name, [1, 2])
+    assert blizzarr.load(tmp_path / name).tolist() == [1, 2]
+    with pytest.warns(UserWarning, match=told):
+        blizzarr.save(str(tmp_path / name), a=[1, 2])
+
+
+def test_a_missing_attribute_shows_those_that_are_there() -> None:
+    image = blizzarr.create_group({}, attributes={"ome": {"version": "0.5"}})
+    with pytest.raises(KeyError) as told:
+        image.attrs["multiscales"]
+    assert (told.value.args, told.value.__notes__) == (
+        ("multiscales",),
+        ["in the attributes of / there is 'ome'"],
+    )
+    assert image.attrs.get("multiscales") is None
+
+
+def test_the_driver_of_another_format(tmp_path: Path) -> None:
+    blizzarr.create_array(tmp_path / "a.zarr", data=[1, 2])
+    spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": f"{tmp_path}/a.zarr/"}}
+    with pytest.raises(FileNotFoundError, match=r"does not exist; an array of v3 is there .the driver of v3"):
+        ts.open(spec).result()
+    assert ts.open({**spec, "driver": "zarr3"}).result().read().result().tolist() == [1, 2]
+
+
+def test_references_of_kerchunk_are_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "refs.json").write_text('{"version": 1, "refs": {".zgroup": "{}"}}')
+    with pytest.raises(StoreError, match=r"has references of kerchunk; open blizzarr\.stores\.FsspecStore"):
+        blizzarr.open(tmp_path / "refs.json")
+
+
+def test_files_of_h5py_are_no_store(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"] = [1, 2]
+        for call in (blizzarr.open, lambda source: blizzarr.copy(source, {})):
+            with pytest.raises(TypeError, match=r"found File of h5py; create_array\(path, data=file\[name\]\) stores"):
+                call(file)
+        assert blizzarr.create_array({}, data=file["a"])[:].tolist() == [1, 2]
