@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import islice
 from math import inf
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -35,6 +36,10 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
     "store": STORE_KEYWORDS,
 }
 """Advice on keywords of other libraries, for functions that have the keyword in the first column."""
+
+
+_COMPARED: Final = 1000
+"""The most names that are compared with one that is misspelled."""
 
 
 def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[str, Any] = ()) -> None:
@@ -152,7 +157,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     lowered = {each.lower(): each for each in names}
-    close = get_close_matches(name.lower(), lowered, 1)
+    wanted = name.lower()
+    # Each comparison takes 50 microseconds, which a group with a hundred thousand members would take for each miss.
+    if len(lowered) > _COMPARED:
+        alike = (each for each in lowered if each[:1] == wanted[:1] and abs(len(each) - len(wanted)) <= 1)
+        lowered = {each: lowered[each] for each in islice(alike, _COMPARED)}
+    close = get_close_matches(wanted, lowered, 1)
     return lowered[close[0]] if close else None
 
 

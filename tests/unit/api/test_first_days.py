@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import blizzarr
 import blizzarr.tensorstore as ts
 from blizzarr.errors import MetadataError, NodeNotFoundError, StoreError
+from blizzarr.keywords import nearest
 
 
 @pytest.mark.parametrize(
@@ -213,3 +215,19 @@ def test_files_of_h5py_are_no_store(tmp_path: Path) -> None:
             with pytest.raises(TypeError, match=r"found File of h5py; create_array\(path, data=file\[name\]\) stores"):
                 call(file)
         assert blizzarr.create_array({}, data=file["a"])[:].tolist() == [1, 2]
+
+
+def test_a_miss_among_many_names_compares_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plates have a hundred thousand members, and a program may ask for many that are not there."""
+    compared: list[int] = []
+    real = difflib.get_close_matches
+
+    def counted(word: str, names: Any, *more: Any) -> list[str]:
+        compared.append(len(names))
+        return real(word, names, *more)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    names = [f"{row}/{column:03}/0" for row in "ABCDEFGH" for column in range(1000)]
+    assert nearest("h/1000/0", names) == "H/100/0"
+    assert nearest("h/010/00", names[-1000:]) == "H/010/0"
+    assert compared == [1000, 1000]
