@@ -271,7 +271,8 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
 
 def _check_out(out: npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"expected a NumPy array as out=, found {type(out).__name__}")
+        advice = "; pass its numpy()" if callable(getattr(out, "numpy", None)) else ""
+        raise TypeError(f"expected a NumPy array as out=, found {type(out).__name__}{advice}")
     if out.shape != shape:
         raise ValueError(f"expected out= with the selection's shape {shape}, found shape {out.shape}")
     if out.dtype != dtype and not (dtype.hasobject and out.dtype.kind == "T"):

@@ -229,6 +229,8 @@ def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
 
 def _shape(shape: ShapeLike) -> tuple[int, ...]:
     given = lengths_of(shape)
+    if isinstance(shape, str | bytes):
+        raise MetadataError(problems=[Problem("shape", "an integer, or a list of integers", repr(shape))])
     if len(given) > MAX_RANK:
         raise MetadataError(problems=[Problem("shape", f"at most {MAX_RANK} dimensions", str(len(given)))])
     lengths, problems = [], []

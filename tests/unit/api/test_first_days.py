@@ -231,3 +231,16 @@ def test_a_miss_among_many_names_compares_few(monkeypatch: pytest.MonkeyPatch) -
     assert nearest("h/1000/0", names) == "H/100/0"
     assert nearest("h/010/00", names[-1000:]) == "H/010/0"
     assert compared == [1000, 1000]
+
+
+def test_texts_are_no_shapes_and_tensors_no_results() -> None:
+    with pytest.raises(MetadataError, match="shape: expected an integer, or a list of integers, found '10,512'"):
+        blizzarr.create_array({}, shape="10,512", dtype="u2")  # type: ignore[arg-type]  # what is tested
+
+    class Tensor:
+        def numpy(self) -> np.ndarray[Any, Any]:
+            return np.empty(2)
+
+    array = blizzarr.create_array({}, data=[1.0, 2.0])
+    with pytest.raises(TypeError, match=r"found Tensor; pass its numpy\(\)"):
+        array.get_basic_selection(..., out=Tensor())  # type: ignore[arg-type]  # what is tested
