@@ -13,6 +13,7 @@ from blizzarr.array.stored import chunks_inside, stored_bytes
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
+from blizzarr.problems import warn
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.os_paths import os_path
 from blizzarr.transfer import Binding
@@ -278,6 +279,9 @@ class ArrayFacts(LikeNumpy, Node):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArrayFacts):
+            # Those of NumPy compare each element.
+            if type(other) in (bool, int, float, complex):
+                warn("an array of blizzarr equals no number, so this is False; elements must be read: array[...]")
             return NotImplemented
         return self._path == other._path and self._store == other._store
 

@@ -140,6 +140,15 @@ def test_facts_cannot_be_set(name: str) -> None:
         setattr(make(shape=(4,), dtype="u1"), name, None)
 
 
+@pytest.mark.parametrize("number", [3, 3.0, 3j, True])
+def test_an_array_equals_no_number(number: object) -> None:
+    """A mask that is made so selects nothing, which its author should know."""
+    array = blizzarr.create_array({}, data=np.arange(5))
+    with pytest.warns(UserWarning, match=r"equals no number.* array\[\.\.\.\]"):
+        assert (array == number) is False
+    assert (array == np.float64(3)).tolist() == (array == np.full(5, 3)).tolist() == [False, False, False, True, False]
+
+
 def test_handles_of_one_array_are_equal(tmp_path: Path) -> None:
     """As for groups: those of the same path in the same store, also in another process."""
     z = make(np.arange(4), store=LocalStore(tmp_path))
@@ -151,5 +160,5 @@ def test_handles_of_one_array_are_equal(tmp_path: Path) -> None:
         1,
     )
     other = make(np.arange(4), store=LocalStore(tmp_path), path="b")
-    assert (z == other, z == make(np.arange(4)), z == 3) == (False, False, False)
+    assert (z == other, z == make(np.arange(4)), z == "3") == (False, False, False)
     assert (z == np.arange(4)).tolist() == [True, True, True, True]
