@@ -28,9 +28,8 @@ _READING: Final = ("r", "r+")
 """The modes that create nothing."""
 
 
-@exact_keywords
 def open(
-    store: StoreLike | None = None, *, mode: Mode | None = None, path: str | None = "", **options: Any
+    store: StoreLike | None = None, mode: Mode | None = None, *, path: str | None = "", **options: Any
 ) -> Array | Group:
     """Open the array or group that is there, or create one.
 
@@ -96,7 +95,7 @@ def open(
 
 
 @exact_keywords
-def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
+def open_array(store: StoreLike | None = None, mode: Mode = "a", *, path: str | None = "", **options: Any) -> Array:
     """Open an array, or create one; see `open` for the modes and `create_array` for the options.
 
     With mode ``"a"`` (the default) and no options, the array must be there. An array that is there is opened as it is,
@@ -144,8 +143,8 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
 @exact_keywords
 def open_group(
     store: StoreLike | None = None,
-    *,
     mode: Mode | None = None,
+    *,
     path: str | None = "",
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
@@ -212,7 +211,7 @@ def open_group(
 
 @exact_keywords
 def open_consolidated(
-    store: StoreLike, *, mode: Mode = "r+", path: str | None = "", zarr_format: ZarrFormat = None
+    store: StoreLike, mode: Mode = "r+", *, path: str | None = "", zarr_format: ZarrFormat = None
 ) -> Group:
     """Open a group that must have consolidated metadata; for parameters and errors see `open_group`."""
     return open_group(store, mode=mode, path=path, use_consolidated=True, zarr_format=zarr_format)

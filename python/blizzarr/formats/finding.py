@@ -30,7 +30,7 @@ from blizzarr.printable import printable
 from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.conditional import as_bytes
 from blizzarr.stores.regular import is_damage
-from blizzarr.stores.requests import each, is_remote, present
+from blizzarr.stores.requests import each, is_remote
 
 LIKELY_OF_GROUPS: Final = V2
 """The `likely` format of groups whose format nobody knows: far away, most are older than v3, and v3 counts before."""
@@ -263,7 +263,7 @@ def find(
         v2_separator.warn_of_slashes(store, path, meta)
     counts = FORMATS.get(meta.format) or format_of(meta)
     keys = keys_beside(path, counts.zarr_format if form is None else None)
-    beside = present(store, keys) if known is None else [key for key in keys if key in known]
+    beside = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if beside:
         older = [key for key in beside if not key.endswith(PROGRESS)]
         if reading and len(older) < len(beside):

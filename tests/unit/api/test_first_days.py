@@ -19,7 +19,7 @@ from blizzarr.keywords import nearest
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: blizzarr.open({}, "r"), "open(): expected at most 1 positional argument, found 2; .* mode=, path="),
+        (lambda: blizzarr.open_array({}, "r", "a"), "open_array(): expected at most 2 .*, found 3; .* path="),
         (lambda: blizzarr.zeros("a.zarr", (3, 4)), "zeros(): .* found 2; name the others: all but shape"),
         (lambda: blizzarr.full((3, 4), 1, "f4"), "full(): .* found 3; name the others: all but shape, fill_value"),
         (lambda: blizzarr.array([1], "a.zarr"), "array(): .* name the others: store=, path="),

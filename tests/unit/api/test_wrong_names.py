@@ -190,9 +190,13 @@ def test_advice_is_about_what_is_not_there() -> None:
 
 
 def test_arguments_without_a_name(tmp_path: Path) -> None:
-    """``open_array(path, "r")``, as other libraries have it: the text says what needs a name."""
-    with pytest.raises(TypeError, match=r"open_array\(\): expected at most 1 positional argument, found 2; .* mode="):
-        blizzarr.open_array(tmp_path, "r")  # type: ignore[call-arg]
+    """The text says what needs a name; the mode needs none, as in h5py and older releases of zarr-python."""
+    blizzarr.create_group(tmp_path / "g")
+    blizzarr.consolidate_metadata(tmp_path / "g")
+    for opened in (blizzarr.open, blizzarr.open_group, blizzarr.open_consolidated):
+        assert opened(tmp_path / "g", "r").read_only
+    with pytest.raises(TypeError, match=r"open_group\(\): expected at most 2 positional arguments, found 3; .* path="):
+        blizzarr.open_group(tmp_path, "r", "g")  # type: ignore[misc]
     with pytest.raises(TypeError, match=r"create_array\(\): expected at most 1 .*, found 2; .* data="):
         blizzarr.create_group({}).create_array("x", np.eye(2))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"create_array\(\): expected at most 1 .* shape=, dtype=, .*data="):
