@@ -26,7 +26,7 @@ use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
 use crate::scratch;
-use crate::store::Reader;
+use crate::store::{open_to_read, Reader};
 use crate::surplus::noting;
 
 /// How often a value is begun to be read, at most, if somebody replaces it again and again.
@@ -133,7 +133,7 @@ fn read_chunk(
     target: &Target<'_>,
     options: &Options<'_>,
 ) -> Result<bool> {
-    let is_stored = match array.store.open(key)? {
+    let is_stored = match open_to_read(&*array.store, &array.lock_key, key, options.interrupted)? {
         Some(reader) => read_cell(&*array.chain_at(indices)?, reader.as_ref(), region, target, options)?,
         None => false,
     };

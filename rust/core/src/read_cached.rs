@@ -25,7 +25,7 @@ use crate::region::Region;
 use crate::scratch;
 use crate::split::Split;
 use crate::store::version::{Status, Version};
-use crate::store::{Reader, Store};
+use crate::store::{open_to_read, Reader, Store};
 
 /// The number of attempts to read a shard that is being replaced, before it is read without the pool.
 const ATTEMPTS: usize = 4;
@@ -85,7 +85,7 @@ impl<'a> CachedChunk<'a> {
             self.fetched.store(true, Ordering::Relaxed);
             let checked = pool.now();
             let stamp = Cached::stamp(store, self.key);
-            let reader = store.open(self.key)?;
+            let reader = open_to_read(store, &self.array.lock_key, self.key, self.options.interrupted)?;
             // The version is taken before anything is read: a value that is written meanwhile has a later version.
             let version = match &reader {
                 Some(reader) => reader.version().map_or_else(|| self.version_told(), |version| Ok(Some(version)))?,

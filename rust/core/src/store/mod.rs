@@ -13,9 +13,10 @@ pub mod uint64_sharded;
 pub mod version;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::error::{Kind, Result};
+use crate::interrupt::{Interrupt, Patience};
 use crate::pool;
 use crate::scratch;
 use ranges::ByteRange;
@@ -28,6 +29,12 @@ pub(crate) mod tests;
 pub trait Store: Send + Sync {
     /// Opens the value under `key`; `None` when there is none. A remote store may answer lazily (see [`Reader`]).
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>>;
+
+    /// Whether a value that was not found may be there, as somebody is just replacing it.
+    fn may_be_replacing(&self, key: &str) -> bool {
+        let _ = key;
+        false
+    }
 
     /// Opens this version of the value, which a reader has reported ([`Reader::pinned`]). If another version is stored,
     /// reading is a [`crate::error::Kind::Conflict`].
@@ -237,6 +244,40 @@ pub trait Locker: Send + Sync {
         false
     }
 }
+
+/// Opens a value for whoever does not exclude writers: where it may be missing only because it is being replaced, it is looked
+/// for again while nobody does that.
+pub fn open_to_read<'a>(
+    store: &'a dyn Store,
+    lock_key: &str,
+    key: &'a str,
+    interrupt: Interrupt<'_>,
+) -> Result<Option<Box<dyn Reader + 'a>>> {
+    let opened = store.open(key)?;
+    if opened.is_some() || !store.may_be_replacing(key) {
+        return Ok(opened);
+    }
+    let locker = store.locker(lock_key, interrupt);
+    match locker.and_then(|locker| locker.lock(key).map(|_guard| store.open(key))) {
+        Ok(opened) => opened,
+        // Who may not lock, like those who may only read, waits for a while instead.
+        Err(error) if matches!(error.kind, Kind::Store | Kind::Unsupported | Kind::Conflict) => {
+            let mut patience = Patience::new();
+            while patience.waited() < REPLACING {
+                patience.nap();
+                interrupt()?;
+                if let Some(reader) = store.open(key)? {
+                    return Ok(Some(reader));
+                }
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// For how long a value may be missing while it is replaced.
+const REPLACING: Duration = Duration::from_millis(20);
 
 /// Held while one writer reads, merges and writes back; dropping it releases the lock.
 pub trait Guard {

@@ -42,6 +42,10 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.locker(lock_key, interrupt)
     }
 
+    fn may_be_replacing(&self, key: &str) -> bool {
+        (self.rename)(key).is_ok_and(|stored| self.store.may_be_replacing(&stored))
+    }
+
     fn waits(&self) -> bool {
         self.store.waits()
     }

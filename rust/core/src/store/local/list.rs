@@ -1,7 +1,7 @@
 //! Which keys there are. Directories are followed through symbolic links, but never into themselves: a link to a directory
 //! that it is in is not listed.
 //!
-//! Not listed are names that are not keys. A directory counts as a prefix even when no key is below it. A FIFO, socket or
+//! Not listed are names that are not keys, and those of removed files that somebody has open. A directory counts as a prefix even when no key is below it. A FIFO, socket or
 //! device, and a link that leads nowhere, or out of a root which is kept within, count as keys: opening them is an error.
 //! Were they left out, a chunk would be missing, and not an error, for whoever goes by the list.
 
@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind};
 use super::super::{key, Listing};
 use super::place::Place;
 use super::read::check_directory;
+use super::unsteady::is_left_open;
 use super::{failed, path};
 use crate::error::{Error, Result};
 
@@ -69,7 +70,7 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, names: &mut 
         if names.len() == limit {
             return Ok(());
         }
-        if name.starts_with(key::RESERVED) {
+        if name.starts_with(key::RESERVED) || is_left_open(&name) {
             continue;
         }
         let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
@@ -113,7 +114,7 @@ fn entries(directory: Place<'_>, prefix: &str, mut is_loop: impl FnMut(&Identity
     for entry in reading {
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| key::check(name).is_ok()) else { continue };
+        let Some(name) = name.to_str().filter(|name| key::check(name).is_ok() && !is_left_open(name)) else { continue };
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let is_directory = match is_directory(directory, &entry) {
             Ok(found) => found,

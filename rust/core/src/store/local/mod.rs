@@ -10,11 +10,13 @@
 //! - `beneath` and `outside`: such a root, where the system has it, and what is said of links that lead out of it;
 //! - `read`: one version of a value through one open file;
 //! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
+//! - `rights`: who may read and write a document that replaces another one;
 //! - `remove`: deletion, of one value or of a tree;
 //! - `link`: a second name for a value, without copying it;
 //! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
 //! - `times`: which version of a value a file is;
+//! - `unsteady`: file systems that keep files which are replaced or removed while they are open;
 //! - `list`: which keys there are;
 //! - `look`: what callers look at by themselves;
 //! - `lock`: one writer per chunk, among threads and processes, by way of `process_lock` and, on Windows, `by_handle`.
@@ -45,10 +47,12 @@ mod process_lock;
 mod publish;
 mod read;
 mod remove;
+mod rights;
 mod temporary;
 mod times;
 #[cfg(target_os = "linux")]
 mod unnamed;
+mod unsteady;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8};
@@ -103,6 +107,8 @@ pub struct LocalStore {
     replacing: AtomicU8,
     /// What is replaced must be held until its directory is on the device; asked when it first matters.
     reuses_blocks: OnceLock<bool>,
+    /// A value may be missing while it is replaced; asked when it first matters.
+    unsteady: OnceLock<bool>,
     locking: Locking,
     /// The root, if nothing may lead out of it.
     within: Option<Arc<Beneath>>,
@@ -123,8 +129,8 @@ impl LocalStore {
             Links::WithinRoot => Some(Arc::new(Beneath::new(&root)?)),
         };
         let (named_only, replacing) = (AtomicBool::new(false), AtomicU8::new(0));
-        let (reuses_blocks, real_root) = (OnceLock::new(), OnceLock::new());
-        Ok(LocalStore { root, durability, named_only, replacing, reuses_blocks, locking, within, real_root })
+        let (reuses_blocks, unsteady, real_root) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(LocalStore { root, durability, named_only, replacing, reuses_blocks, unsteady, locking, within, real_root })
     }
 
     pub fn root(&self) -> &Path {
@@ -213,6 +219,10 @@ impl Store for LocalStore {
             let locker = lock::DocumentLocker::open(lock_key, place, self.locking, interrupt)?;
             Ok(Box::new(locker) as Box<dyn Locker>)
         })
+    }
+
+    fn may_be_replacing(&self, key: &str) -> bool {
+        self.at(key, |place| Ok(self.may_be_replacing_at(place))).unwrap_or(false)
     }
 
     fn waits(&self) -> bool {
@@ -369,6 +379,9 @@ impl ListableStore for LocalStore {
                 Err(error) if error.kind == Kind::Store => {}
                 Err(error) => return Err(error),
             }
+        }
+        if !guards.is_empty() {
+            guards.push(Box::new(remove::RemoveLeft));
         }
         Ok(guards)
     }

@@ -21,6 +21,9 @@ use crate::store::durability;
 /// For how long it is waited that another process gives back a lease; the system takes it away after 45 s.
 pub const LEASE: Duration = Duration::from_secs(60);
 
+/// For how long a file may be another one than the file server knows.
+const STALE: Duration = Duration::from_secs(1);
+
 /// For how long a directory is not looked at again.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
@@ -138,6 +141,10 @@ impl<'a> Place<'a> {
                 // Another process holds a lease (a file server, for one of its clients), which it has now been told to
                 // give back. Without `O_NONBLOCK` the system would wait here, but for a pipe's other end, too.
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && patience.waited() < LEASE => patience.nap(),
+                // A server, or what stands for one, has been told of another file by that name, and is asked again.
+                Err(cause) if cause.kind() == io::ErrorKind::StaleNetworkFileHandle && patience.waited() < STALE => {
+                    patience.nap()
+                }
                 outcome => return outcome,
             }
         }

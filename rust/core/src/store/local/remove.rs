@@ -4,13 +4,17 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::super::durability::Level;
+use super::super::Guard;
 use super::path::has_nothing_below;
-use super::place::Place;
+use super::place::{OwnedPlace, Place};
 use super::publish::{is_document, temporary_beside};
+use super::unsteady::is_left_open;
 use super::{failed, temporary, LocalStore};
 use crate::error::{Error, Result};
+use crate::fork::PerProcess;
 
 impl LocalStore {
     /// Removes the file and the directories that are empty without it; `false` when there was none.
@@ -109,13 +113,56 @@ impl LocalStore {
         let doomed = doomed.as_place();
         let gone = outgoing.release(place).and_then(|()| {
             remove_documents(doomed)?;
-            doomed.entry(|path| fs::remove_dir_all(path))
+            match doomed.entry(|path| fs::remove_dir_all(path)) {
+                // What somebody has open stays, under another name, until it is closed; nobody finds it by that.
+                Err(_) if remove_closed(doomed)? => {
+                    LEFT.get().lock().unwrap_or_else(PoisonError::into_inner).push(doomed.owned());
+                    Ok(())
+                }
+                outcome => outcome,
+            }
         });
         // What cannot be removed gets its name back, so that it can be seen.
         gone.inspect_err(|_| {
             let _ = place.entry(|path| fs::rename(path.with_file_name(&name), path));
         })
     }
+}
+
+/// Directories that had files which somebody had open when they were removed.
+static LEFT: PerProcess<Mutex<Vec<OwnedPlace>>> = PerProcess::new(Mutex::default);
+
+/// Once the documents of what is removed are not locked any more, and so not open here: removes what was left for that.
+pub(super) struct RemoveLeft;
+
+impl Guard for RemoveLeft {}
+
+impl Drop for RemoveLeft {
+    fn drop(&mut self) {
+        let mut left = LEFT.get().lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that others have open are tried again after the next removal; who looks for leftovers finds the last ones.
+        left.retain(|place| remove_closed(place.as_place()).is_ok_and(|are_open| are_open));
+    }
+}
+
+/// Removes what is below a directory, but for files that somebody has open where those keep a name; whether some have.
+pub(super) fn remove_closed(directory: Place<'_>) -> io::Result<bool> {
+    let mut are_open = false;
+    for entry in directory.read_dir()? {
+        let entry = entry?;
+        let child = directory.child(entry.file_name());
+        if entry.file_name().to_str().is_some_and(is_left_open) {
+            are_open = true;
+        } else if entry.file_type()?.is_dir() {
+            are_open |= remove_closed(child.as_place())?;
+        } else {
+            child.as_place().entry(remove_link)?;
+        }
+    }
+    if !are_open {
+        directory.entry(|path| fs::remove_dir(path))?;
+    }
+    Ok(are_open)
 }
 
 /// Removes what is in a directory; the directory, too, unless it cannot be.

@@ -60,7 +60,8 @@ impl Times {
     /// The version that a file of this size is.
     pub fn version(&self, size: u64) -> Option<Version> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as i128;
-        let settled = self.changed.saturating_add(SETTLING.as_nanos() as i128) < now;
+        // No time at all is what some file systems in user space tell.
+        let settled = self.changed > 0 && self.changed.saturating_add(SETTLING.as_nanos() as i128) < now;
         let (written, changed) = (self.written as u64, self.changed as u64);
         Some(Version::new([self.device, self.file, size, written, changed, 0], settled))
     }
