@@ -32,7 +32,7 @@ use super::super::version::Version;
 use super::super::{key, Guard, Locker};
 use super::place::{OwnedPlace, Place};
 use super::process_lock::{is_unsupported, look_up, OpenDocument, ProcessLock};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::fork::PerProcess;
 use crate::interrupt::Interrupt;
 use crate::notices::Waiting;
@@ -98,15 +98,14 @@ impl<'a> DocumentLocker<'a> {
     fn acquire_asking(&self, scope: Scope, interrupt: Interrupt<'_>) -> Result<DocumentLock> {
         let place = self.place.as_place();
         let gone = |cause| place.explained(failed(self.lock_key, &cause));
-        let mut has_waited = false;
-        loop {
+        for turn in 0..TURNS {
             let NamedDocument { identity: document, open } = self.current();
             let threads = HeldInProcess::acquire(&THREADS, document, scope, interrupt)?;
             let processes = match open {
                 Some(open) => {
                     // Whoever waits would wait for what this thread holds. And once is enough: others may replace the
                     // document again and again.
-                    let gives_way = !has_waited && !threads.is_nested();
+                    let gives_way = turn == 0 && !threads.is_nested();
                     Some(
                         ProcessLock::acquire(open, scope, gives_way, interrupt)?
                             .map_err(|cause| failed_to_lock(self.lock_key, &cause))?,
@@ -122,10 +121,11 @@ impl<'a> DocumentLocker<'a> {
                 Err(cause) => return Err(gone(cause)),
             }
             drop((processes, threads));
-            has_waited = true;
             let named = NamedDocument::look_up(place, self.locking).map_err(gone)?;
             *self.document.lock().unwrap_or_else(PoisonError::into_inner) = named;
         }
+        let reason = format!("cannot lock the metadata document: it was another file each of {TURNS} times; {SAY_SO}");
+        Err(Error::new(Kind::Store, reason).at_key(self.lock_key))
     }
 
     /// Which document it was when it was looked up last.
@@ -148,6 +148,9 @@ impl Locker for DocumentLocker<'_> {
         true
     }
 }
+
+/// A file system without lasting numbers of files has another one each time.
+const TURNS: usize = 10_000;
 
 /// What a user can do about it.
 const SAY_SO: &str = "If no other process writes here, say so: LocalStore(root, locking='threads')";

@@ -5,8 +5,6 @@
 //! systems, on file systems without unnamed files (NFS), and for small values that replace others, the file has a temporary
 //! name from the start: without the link, that takes a fifth less time.
 
-#[cfg(unix)]
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::durability::Level;
 use super::super::key::RESERVED;
 use super::place::Place;
+use super::rights::keep_rights;
 #[cfg(target_os = "linux")]
 use super::unnamed;
 use super::{temporary, LocalStore};
@@ -162,7 +161,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         }
     };
     temporary::mark_alive(&file);
-    let written = keep_mode(&file, path).and_then(|()| write_parts(&mut file, parts));
+    let written = keep_rights(&file, path).and_then(|()| write_parts(&mut file, parts));
     let written = written.and_then(|()| if sync { file.sync_data() } else { Ok(()) });
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
         Existing::Replace | Existing::ReplaceSeen => rename(&temporary, path).map(|()| true),
@@ -172,7 +171,11 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
                 let _ = fs::remove_file(&temporary);
                 Ok(true)
             }
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(&temporary).map(|()| false),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+                // A file server whose answer was lost finds its own link when it is asked again.
+                let is_own = is_same(&temporary, path);
+                fs::remove_file(&temporary).map(|()| is_own)
+            }
             Err(cause) if lacks_links(&cause) => name_without_link(&temporary, path),
             Err(cause) => Err(cause),
         },
@@ -184,28 +187,19 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
     outcome
 }
 
-/// Gives a file the mode of the document that it will replace, if any: what only some may read or write stays so.
-///
-/// Chunks get the mode of new files, as to look at each would take a tenth of the time that a small one takes.
-pub(super) fn keep_mode(file: &File, path: &Path) -> io::Result<()> {
+/// Whether two names are of one file.
+fn is_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
-    if path.file_name().and_then(OsStr::to_str).is_some_and(is_document) {
-        use std::os::unix::fs::{fchown, MetadataExt, PermissionsExt};
-        let mode = |metadata: &fs::Metadata| metadata.permissions().mode() & 0o777;
-        if let Some(old) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) {
-            let new = file.metadata()?;
-            if old.uid() != new.uid() {
-                // Only the superuser may, by whom the owner would else be locked out; for others the file is their own.
-                let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-            }
-            if mode(&old) != mode(&new) {
-                file.set_permissions(fs::Permissions::from_mode(mode(&old)))?;
-            }
-        }
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| fs::symlink_metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
     }
     #[cfg(not(unix))]
-    let _ = (file, path);
-    Ok(())
+    {
+        let _ = (one, other);
+        false
+    }
 }
 
 /// Whether a link failed because the file system has none, as FAT and some in user space.

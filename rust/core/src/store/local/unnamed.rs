@@ -9,7 +9,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::publish::{directory_of, keep_mode, temporary_beside, write_parts, Existing};
+use super::publish::{directory_of, temporary_beside, write_parts, Existing};
+use super::rights::keep_rights;
 use super::temporary;
 
 /// Before Linux 6.10 only privileged processes may link by descriptor alone; the others go through `/proc`.
@@ -53,7 +54,7 @@ pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> 
 /// Gives the file a temporary name and renames it over what is at `path`; `None` as for [`publish`].
 fn rename_over(file: &File, path: &Path) -> io::Result<Option<Published>> {
     temporary::mark_alive(file);
-    keep_mode(file, path)?;
+    keep_rights(file, path)?;
     let temporary = loop {
         let temporary = temporary_beside(path);
         match link(file, &temporary) {
