@@ -1,8 +1,8 @@
 """P6: a hierarchy is changed through one interface after another: each reads what the others wrote.
 
 The interfaces are blizzarr's own (also with a cache), `blizzarr.zarr` and `blizzarr.tensorstore`, whose handles may be
-older than what others changed, and as foreign programs zarr-python and TensorStore, which open everything anew. A
-dictionary of NumPy arrays says what must be there.
+older than what others changed, and as foreign programs zarr-python, also with `blizzarr.ZarrPipeline`, and TensorStore,
+which open everything anew. A dictionary of NumPy arrays says what must be there.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CAPACITY: Final = 24
 NAMES: Final = ("a", "g/b", "g/c")
 DTYPES: Final = ("int8", "uint16", ">i4", "int64", "float32", "<f8", "complex64", "bool")
 OURS: Final = ("blizzarr", "cached", "blizzarr.zarr", "blizzarr.tensorstore")
-FOREIGN: Final = ("zarr-python", "TensorStore")
-MODULES: Final = {"cached": "blizzarr", "zarr-python": "zarr", "TensorStore": "tensorstore"}
+FOREIGN: Final = ("zarr-python", "TensorStore", "pipeline")
+MODULES: Final = {"cached": "blizzarr", "zarr-python": "zarr", "pipeline": "zarr", "TensorStore": "tensorstore"}
 
 
 class Model:
@@ -124,6 +124,9 @@ class Program:
         elif "ensor" in face:
             spec = {"driver": "zarr3" if self.form == 3 else "zarr", "kvstore": {"driver": "file", "path": f"{place}/"}}
             handle = library.open(spec, open=True).result()
+        elif face == "pipeline":
+            with library.config.set({"codec_pipeline.path": "blizzarr.ZarrPipeline"}):
+                handle = library.open_array(place, mode="r+")
         else:
             handle = library.open_array(place, mode="r+")
             handle = handle.cached(self.pool) if face == "cached" else handle
