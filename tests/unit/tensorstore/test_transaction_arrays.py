@@ -52,8 +52,7 @@ def test_created(url: Any) -> None:
             inside = ts.open(spec, context=context, transaction=txn).result()
             found.append(inside[0, :3].read().result().tolist())
             found.append(outcome(getattr(txn, end)))
-            # TensorStore may still read in a transaction that is just being aborted.
-            txn.future.exception()
+            txn.future.exception()  # TensorStore may still read in what is just being aborted
             found.append((sorted(kv.list().result()), outcome(lambda inside=inside: inside.read().result())))
         return str(found).replace(ts.__name__, "")
 
@@ -495,8 +494,7 @@ def test_others_are_asked_about_few_values(url: Any, monkeypatch: pytest.MonkeyP
     assert len(set(counts)) == 1
     # What others change is there as soon as it is asked for.
     first.resize(exclusive_max=[None, 9]).result()
-    document = first.kvstore.with_transaction(transaction)["zarr.json"]
-    assert json.loads(document)["shape"] == [8, 9]
+    assert json.loads(first.kvstore.with_transaction(transaction)["zarr.json"])["shape"] == [8, 9]
     transaction.commit_sync()
     assert first.resolve().result().shape == (8, 9)
     assert array.with_transaction(None)[3, 5].read().result() == 5

@@ -222,7 +222,9 @@ impl Store for LocalStore {
     }
 
     fn may_be_replacing(&self, key: &str) -> bool {
-        self.at(key, |place| Ok(self.may_be_replacing_at(place))).unwrap_or(false)
+        // Most file systems are of other kinds, and most missing chunks were never there.
+        self.unsteady.get() != Some(&false)
+            && self.at(key, |place| Ok(self.may_be_replacing_at(place))).unwrap_or(false)
     }
 
     fn waits(&self) -> bool {
