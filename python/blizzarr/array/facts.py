@@ -281,7 +281,7 @@ class ArrayFacts(LikeNumpy, Node):
         if not isinstance(other, ArrayFacts):
             # Those of NumPy compare each element.
             if type(other) in (bool, int, float, complex):
-                warn("an array of blizzarr equals no number, so this is False; elements must be read: array[...]")
+                warn("an array of blizzarr equals no number; to compare its elements, read them: array[...]")
             return NotImplemented
         return self._path == other._path and self._store == other._store
 

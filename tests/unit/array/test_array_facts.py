@@ -146,6 +146,8 @@ def test_an_array_equals_no_number(number: object) -> None:
     array = blizzarr.create_array({}, data=np.arange(5))
     with pytest.warns(UserWarning, match=r"equals no number.* array\[\.\.\.\]"):
         assert (array == number) is False
+    with pytest.warns(UserWarning, match="equals no number; to compare its elements, read them"):
+        assert (array != number) is True
     assert (array == np.float64(3)).tolist() == (array == np.full(5, 3)).tolist() == [False, False, False, True, False]
 
 
