@@ -114,12 +114,16 @@ def check_array(value: object) -> None:
         raise TypeError(f"{found}; pass list(...) of it")
     is_array = hasattr(value, "__array_interface__") or hasattr(value, "__array_struct__") or _is_buffer(value)
     method = next((name for name in _METHODS if callable(getattr(value, name, None))), None)
+    # One element after the other is what NumPy reads of arrays that are sequences, like those of z5py.
+    is_array |= method is None and all(hasattr(value, name) for name in _OF_SEQUENCES)
     if not is_array and (method or hasattr(value, "shape")):
         advice = "pass one of its arrays" if method is None else f"pass what its method {method}() returns"
         raise TypeError(f"{found}, which is no array for NumPy; {advice}")
 
 
 _PLAIN = (int, float, complex, str, bytes, list, tuple, type(None))
+_OF_SEQUENCES = ("dtype", "shape", "__len__", "__getitem__")
+"""What sequences have that are arrays; tables have no `dtype`."""
 _METHODS = ("toarray", "asarray")
 """Methods of other libraries that make an array, like those of SciPy's sparse arrays and of tifffile."""
 
@@ -200,6 +204,8 @@ def is_missing(element: Any) -> bool:
         return element is None or bool(element != element)
     except TypeError:
         return True  # that of pandas, which does not say whether it equals itself
+    except ValueError:
+        return False  # an array, of which each element does
 
 
 def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:

@@ -81,6 +81,26 @@ def test_what_is_no_array_is_not_stored(data: Any, told: str) -> None:
     assert array[:].tolist() == [0, 0]
 
 
+class Lazy:
+    """What arrays of z5py are like: NumPy asks for one row after the other."""
+
+    shape, dtype = (2, 3), np.dtype("i4")
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, key: int) -> np.ndarray[Any, Any]:
+        return np.arange(6, dtype="i4").reshape(2, 3)[key]
+
+
+def test_sequences_that_are_arrays_are_stored() -> None:
+    array = blizzarr.create_array({}, data=Lazy())
+    assert (array.dtype, array[:].tolist()) == (np.dtype("i4"), [[0, 1, 2], [3, 4, 5]])
+    array[:] = 0
+    array[:] = Lazy()
+    assert array[1].tolist() == [3, 4, 5]
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [
