@@ -20,7 +20,7 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.codecs.codec import Chunk
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.dtypes.elements import as_elements, check_array, in_memory, null_count, texts_of, with_nat
+from blizzarr.dtypes.elements import as_elements, check_array, in_memory, is_missing, null_count, texts_of, with_nat
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.lazy_imports import is_instance
@@ -89,7 +89,7 @@ def check_told(data: Array | npt.NDArray[Any], dtype: DataType, *codecs: Any) ->
     if not elements:
         found = "an array of objects that has none"
     elif any(issubclass(kind, str) for kind in kinds) and all(
-        isinstance(one, str) or one != one or one is None for one in elements
+        isinstance(one, str) or is_missing(one) for one in elements
     ):
         found += "; put a text in the place of what is missing"
     elif all(issubclass(kind, date) for kind in kinds):

@@ -101,9 +101,22 @@ def test_sequences_that_are_arrays_are_stored() -> None:
     assert array[1].tolist() == [3, 4, 5]
 
 
+class Unknown:
+    """What pandas.NA is like: it does not say whether it equals itself."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    __ne__ = __eq__
+
+    def __bool__(self) -> bool:
+        raise TypeError("the value of Unknown is ambiguous")
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [
+        (["a", Unknown()], "of the types Unknown, str; put a text in the place of what is missing"),
         (["a", None], "of the types NoneType, str; put a text in the place of what is missing"),
         (["a", float("nan")], "of the types float, str; put a text in the place of what is missing"),
         (["a", 1], "of the types int, str$"),
@@ -115,6 +128,13 @@ def test_objects_are_named_by_their_types(data: Any, told: str) -> None:
     for target in (lambda: blizzarr.create_array({}, data=data), lambda: blizzarr.save({}, a=data)):
         with pytest.raises(MetadataError, match=f"found objects {told}"):
             target()
+
+
+def test_texts_beside_an_array_are_objects() -> None:
+    data = np.array(["a", None], object)
+    data[1] = np.arange(2)
+    with pytest.raises(MetadataError, match=r"found objects of the types ndarray, str$"):
+        blizzarr.create_array({}, data=data)
 
 
 def test_the_path_of_a_file_is_no_data(tmp_path: Path) -> None:
