@@ -113,14 +113,11 @@ impl LocalStore {
         let doomed = doomed.as_place();
         let gone = outgoing.release(place).and_then(|()| {
             remove_documents(doomed)?;
-            match doomed.entry(|path| fs::remove_dir_all(path)) {
-                // What somebody has open stays, under another name, until it is closed; nobody finds it by that.
-                Err(_) if remove_closed(doomed)? => {
-                    LEFT.get().lock().unwrap_or_else(PoisonError::into_inner).push(doomed.owned());
-                    Ok(())
-                }
-                outcome => outcome,
+            // What somebody has open stays, under another name, until it is closed; nobody finds it by that.
+            if doomed.entry(|path| fs::remove_dir_all(path)).is_err() && remove_closed(doomed)? {
+                LEFT.get().lock().unwrap_or_else(PoisonError::into_inner).push(doomed.owned());
             }
+            Ok(())
         });
         // What cannot be removed gets its name back, so that it can be seen.
         gone.inspect_err(|_| {
