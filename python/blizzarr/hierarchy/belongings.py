@@ -254,7 +254,7 @@ def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
 NAMED = 10
 """The number of files that an error names; the others are counted."""
 
-_LITTER = re.compile(r"(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.directory|\.nfs[0-9a-f]+|\.fuse_hidden[0-9a-f]+)")
+_LITTER = re.compile(r"(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.directory|\.nfs[0-9a-f.]+|\.fuse_hidden[0-9a-f]+)")
 """Files that file managers and network file systems leave behind. They stay, but are no reason to refuse a removal."""
 
 

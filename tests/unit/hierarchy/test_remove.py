@@ -56,7 +56,7 @@ def test_foreign_keys_are_kept(path: str) -> None:
 
 def test_litter_is_nobodys() -> None:
     """Row 77: what file managers leave is no reason to refuse, and stays; so do files that somebody has open."""
-    open_elsewhere = ("x/c/.nfs0000000000a1", "x/.fuse_hidden0000020700000030")
+    open_elsewhere = ("x/c/.nfs0000000000a1", "x/.fuse_hidden0000020700000030", "x/.nfs.20051001.0004")
     names = (".DS_Store", "x/Thumbs.db", "._zarr.json", "x/c/desktop.ini", *open_elsewhere)
     litter = {f"a/{name}": b"" for name in names}
     values = tree("a") | litter

@@ -55,7 +55,9 @@ fn is_unsteady(_directory: Place<'_>) -> Option<bool> {
 /// Whether this is the name that a removed file has as long as somebody has it open.
 pub fn is_left_open(name: &str) -> bool {
     let number = name.strip_prefix(".nfs").or_else(|| name.strip_prefix(".fuse_hidden"));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    // On macOS and FreeBSD, like `.nfs.20051001.0004`.
+    let is_of_number = |byte: u8| byte.is_ascii_hexdigit() || byte == b'.';
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(is_of_number))
 }
 
 #[cfg(all(test, unix))]
@@ -73,6 +75,7 @@ mod tests {
     #[test]
     fn names_of_files_that_are_open_elsewhere() {
         assert!(is_left_open(".nfs00000000000a1b2c00000001") && is_left_open(".fuse_hidden0000020700000030"));
+        assert!(is_left_open(".nfs.20051001.0004"));
         assert!(!is_left_open(".nfs") && !is_left_open(".nfsx") && !is_left_open("nfs01") && !is_left_open(".zarray"));
     }
 
