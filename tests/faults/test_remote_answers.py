@@ -98,6 +98,29 @@ def test_row_116_the_size_of_an_object_that_is_stored_compressed(server: FaultyS
     assert store.version("c/0") == '"packed"'
 
 
+def test_row_116_a_part_of_a_compressed_object_is_not_asked_for_again_and_again(server: FaultyServer) -> None:
+    """A range beyond the end of the compressed bytes is refused each time, and a look at the length reads all."""
+    server.objects["/bucket/a/c/0"] = value = bytes(1000) + VALUES.tobytes()
+    head = b'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 70\r\nETag: "packed"\r\n'
+    head += b"Last-Modified: Sun, 22 Nov 2026 00:00:00 GMT\r\n\r\n"
+    server.fault = lambda method, path: compressed if method == "GET" else lambda wanted, value: head
+    store = server.store()
+    server.requests.clear()
+    assert store.get_ranges("c/0", [(1000, 8)]) == [value[1000:1008]]
+    assert [method for method, _ in server.requests] == ["GET", "HEAD", "GET", "GET"]
+
+
+def test_a_page_that_was_stored_is_a_value(server: FaultyServer) -> None:
+    page = b"<!DOCTYPE html><html>stored</html>"
+    server.fault = lambda method, path: lambda wanted, value: answer
+    answer = f'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\nETag: "page"\r\n'.encode()
+    answer += b"Last-Modified: Sun, 22 Nov 2026 00:00:00 GMT\r\n\r\n" + page
+    store = server.store()
+    assert [bytes(store.get(key) or b"") for key in ("index.html", "x/index.htm")] == [page, page]
+    with pytest.raises(StoreError, match="a page of HTML"):
+        store.get("c/0")
+
+
 @pytest.mark.parametrize(
     "fault", ["see another", "see itself", 307, (200, b"<Error><Code>InternalError</Code></Error>")]
 )

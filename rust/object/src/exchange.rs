@@ -119,7 +119,7 @@ impl Exchange {
 
     /// An answer with the stored value for its body, and the length of that, which a server need not say where the protocol
     /// marks the end.
-    async fn measured(&self, response: HttpResponse) -> Result<HttpResponse, HttpError> {
+    async fn measured(&self, response: HttpResponse, asked: &http::Uri) -> Result<HttpResponse, HttpError> {
         let is_packed = is_gzipped(&response);
         let (mut parts, mut body) = response.into_parts();
         let note_break = |error: &HttpError| self.note(|log| log.failure = Some((error.kind(), innermost(error))));
@@ -133,7 +133,7 @@ impl Exchange {
             return Ok(HttpResponse::from_parts(parts, Bytes::from(value).into()));
         }
         let kind = parts.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if part.is_none() && kind.is_some_and(|kind| kind.starts_with("text/html")) {
+        if part.is_none() && kind.is_some_and(|kind| kind.starts_with("text/html")) && !is_of_page(asked) {
             // Some servers call all values that; so it is the beginning that counts.
             let whole = body.bytes().await.inspect_err(note_break)?;
             if is_page(&String::from_utf8_lossy(&whole[..whole.len().min(EXCERPT)])) {
@@ -232,7 +232,7 @@ impl HttpService for Noted {
             let unfit = (method == http::Method::GET).then(|| unfit(&response, is_of_part)).flatten();
             return match unfit {
                 Some(reason) => Err(unusable(reason)),
-                None if method == http::Method::GET => exchange.measured(response).await,
+                None if method == http::Method::GET => exchange.measured(response, &uri).await,
                 None => Ok(response),
             };
         }
@@ -408,6 +408,11 @@ fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response:
 /// Whether a request names many objects that S3 is to delete.
 fn is_deletion_of_many(method: &http::Method, asked: &http::Uri) -> bool {
     method == http::Method::POST && asked.query() == Some("delete")
+}
+
+/// Whether a request is for what its name says is a page.
+fn is_of_page(asked: &http::Uri) -> bool {
+    asked.path().ends_with(".html") || asked.path().ends_with(".htm")
 }
 
 /// What the text of an error is, if no store sends such a text.
