@@ -270,7 +270,7 @@ impl Connected {
             if failure.log.status != Some(416) && !lacks_suffixes {
                 return Err(failure.at(key));
             }
-            let Some((size, version)) = self.head(key).await? else { return Ok(None) };
+            let Some((size, version, is_told)) = self.measure(key).await? else { return Ok(None) };
             if lacks_suffixes && size > 0 {
                 // Azure has no ranges that are counted from the end.
                 let start = size.saturating_sub(span.start.unsigned_abs());
@@ -281,7 +281,7 @@ impl Connected {
                 return Ok(Some(Answer { body: Vec::new(), version, size }));
             }
             // The value has the range by now, or only when it is decompressed.
-            if left == 0 {
+            if left == 0 || !is_told {
                 return self.part_of_whole(key, &range).await;
             }
         }
@@ -342,10 +342,15 @@ impl Connected {
     }
 
     pub(crate) async fn head(&self, key: &str) -> Result<Option<(u64, Arc<str>)>> {
+        Ok(self.measure(key).await?.map(|(size, version, _)| (size, version)))
+    }
+
+    /// The length of a value, its version, and whether the server told the length, so that the value did not have to be read.
+    async fn measure(&self, key: &str) -> Result<Option<(u64, Arc<str>, bool)>> {
         let path = self.path(key)?;
         let options = GetOptions { head: true, ..GetOptions::default() };
         match self.request(|| self.opened.store.get_opts(&path, options.clone())).await {
-            Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta)))),
+            Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta), true))),
             Err(failure) if !failure.is_missing() && !failure.log.is_of_unknown => Err(failure.at(key)),
             Err(failure)
                 if failure.is_missing() && failure.log.is_of_store && self.has_bucket.load(Ordering::Relaxed) =>
@@ -356,7 +361,7 @@ impl Connected {
             // compressed object, it does not tell the length.
             Err(_) => {
                 let whole = Box::pin(self.get(key, &Span::WHOLE, 0, Vec::new())).await?;
-                Ok(whole.map(|whole| (whole.size, whole.version)))
+                Ok(whole.map(|whole| (whole.size, whole.version, false)))
             }
         }
     }
