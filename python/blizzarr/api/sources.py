@@ -9,6 +9,7 @@ from blizzarr.api.open import open_array
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError
 from blizzarr.lazy_imports import is_instance
+from blizzarr.stores.impossible_keys import innermost
 
 
 def stored_array(data: Any) -> Array | None:
@@ -30,5 +31,6 @@ def stored_array(data: Any) -> Array | None:
         data = getattr(data, "source", None)  # as the arrays of our own engine call it
     if is_instance(data, "zarr:Array"):
         with suppress(BlizzarrError):  # a store that only zarr-python knows is none that could be replaced here
-            return open_array(data.store, mode="r", path=data.path)
+            # The place is that of the store which wrappers of zarr-python are around.
+            return open_array(innermost(data.store), mode="r", path=data.path)
     return data if isinstance(data, Array) else None

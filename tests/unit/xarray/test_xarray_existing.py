@@ -134,11 +134,15 @@ def read_by(way: str, path: Path) -> Any:
         return da.from_array(blizzarr.open_array(path, path="v", mode="r"), 2) + 1
     if way == "zarr-python":
         return da.from_array(pytest.importorskip("zarr").open_array(path, path="v", mode="r"))
+    if way == "a wrapper":
+        storage = pytest.importorskip("zarr.storage")
+        wrapper = type("Wrapper", (storage.WrapperStore,), {})
+        return xr.open_zarr(wrapper(storage.LocalStore(path)), consolidated=False).v.data
     pytest.importorskip("zarr")
     return xr.open_dataset(path, engine="zarr", consolidated=False, chunks={}).v.data
 
 
-@pytest.mark.parametrize("way", ["from_zarr", "from_array", "another engine", "zarr-python"])
+@pytest.mark.parametrize("way", ["from_zarr", "from_array", "another engine", "zarr-python", "a wrapper"])
 def test_what_is_read_in_other_ways_is_not_removed(tmp_path: Path, way: str) -> None:
     """It was removed before it was read: the new array had the fill value everywhere, without an error."""
     path = tmp_path / "x.zarr"
