@@ -132,6 +132,8 @@ def read_by(way: str, path: Path) -> Any:
         return from_zarr(path, "v")
     if way == "from_array":
         return da.from_array(blizzarr.open_array(path, path="v", mode="r"), 2) + 1
+    if way == "a view":
+        return da.from_array(blizzarr.open_array(path, path="v", mode="r").lazy[::-1], 2)
     if way == "zarr-python":
         return da.from_array(pytest.importorskip("zarr").open_array(path, path="v", mode="r"))
     if way == "a wrapper":
@@ -142,7 +144,7 @@ def read_by(way: str, path: Path) -> Any:
     return xr.open_dataset(path, engine="zarr", consolidated=False, chunks={}).v.data
 
 
-@pytest.mark.parametrize("way", ["from_zarr", "from_array", "another engine", "zarr-python", "a wrapper"])
+@pytest.mark.parametrize("way", ["from_zarr", "from_array", "another engine", "a view", "zarr-python", "a wrapper"])
 def test_what_is_read_in_other_ways_is_not_removed(tmp_path: Path, way: str) -> None:
     """It was removed before it was read: the new array had the fill value everywhere, without an error."""
     path = tmp_path / "x.zarr"
