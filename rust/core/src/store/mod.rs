@@ -277,7 +277,7 @@ pub fn open_to_read<'a>(
 }
 
 /// For how long a value may be missing while it is replaced.
-const REPLACING: Duration = Duration::from_millis(20);
+const REPLACING: Duration = Duration::from_millis(5);
 
 /// Held while one writer reads, merges and writes back; dropping it releases the lock.
 pub trait Guard {
