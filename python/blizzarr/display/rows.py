@@ -69,7 +69,13 @@ def as_text(region: Region) -> Iterator[str]:
 
 
 def as_csv(region: Region) -> Iterator[str]:
-    """Yield comma-separated lines; of more than two axes, the first ones have columns for their indices."""
+    """Yield comma-separated lines; of more than two axes, the first ones have columns for their indices.
+
+    Records along a single axis are the rows of a table, which begins with the names of their fields.
+    """
+    if len(region.axes) == 1 and region.array.dtype.names is not None:
+        yield from _table_of_records(region, region.array.dtype.names)
+        return
     if len(region.axes) > 2:
         names = [axis.name for axis in region.axes[:-1]]
         yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])
@@ -77,6 +83,15 @@ def as_csv(region: Region) -> Iterator[str]:
         for number, row in enumerate(table, start):
             leading = [] if indices is None else [*map(str, indices), str(region.axes[-2].indices[number])]
             yield ",".join(chain(leading, map(_quoted, row)))
+
+
+def _table_of_records(region: Region, names: tuple[str, ...]) -> Iterator[str]:
+    yield ",".join(map(_quoted, names))
+    for block in blocks(region, _TEXT_BYTES):
+        fields = [block[name] for name in names]
+        columns = [list(map(_json, field)) if field.ndim > 1 else _texts(field).tolist() for field in fields]
+        for row in zip(*columns, strict=True):
+            yield ",".join(map(_quoted, row))
 
 
 def _quoted(cell: str) -> str:

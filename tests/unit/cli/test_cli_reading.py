@@ -193,6 +193,21 @@ def test_cat_as_text(run: Run, data: Path) -> None:
     ]
 
 
+def test_cat_as_csv_of_records_is_a_table(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each record was one cell of JSON, which no program that reads tables takes apart."""
+    monkeypatch.chdir(tmp_path)
+    fields = np.dtype([("id", "i8"), ("a,b", "S3"), ("x", "f4"), ("when", "M8[D]"), ("n", [("y", "i2")])])
+    rows = np.array([(1, b"p,q", 0.1, "2020-01-01", (3,)), (2, b"", np.nan, "NaT", (4,))], fields)
+    blizzarr.create_array("t.zarr", data=rows, chunks=1)
+    lines = ['id,"a,b",x,when,n', '1,"p,q",0.1,2020-01-01,"{""y"": 3}"', '2,,nan,NaT,"{""y"": 4}"']
+    assert run("cat", "t.zarr", "-f", "csv").out.splitlines() == lines
+    assert run("cat", "t.zarr[::-1]", "-f", "csv").out.splitlines() == [lines[0], lines[2], lines[1]]
+    assert run("cat", "t.zarr[:0]", "-f", "csv").out.splitlines() == lines[:1]
+    pairs = np.array([([1, 2],)], [("v", "i4", 2)])
+    blizzarr.create_array("pairs.zarr", data=pairs, zarr_format=2)
+    assert run("cat", "pairs.zarr", "-f", "csv").out.splitlines() == ["v", '"[1, 2]"']
+
+
 def test_cat_as_csv_of_a_volume_has_columns_for_the_places(run: Run, data: Path) -> None:
     assert run("cat", f"{data}/brain/t1[4:, 6::-6, ::9]", "-f", "csv").out.splitlines() == [
         "z,y,0,9",
