@@ -68,7 +68,9 @@ class ForeignStore(ForeignNames):
                 "or an object whose get, set, delete and list return values"
             )
         self.target = target
-        self.read_only = read_only or bool(getattr(target, "read_only", False)) or not self._has("set")
+        self.only_readable = _why_only_readable(target)
+        """The reason why the store can never be written to; None if it can."""
+        self.read_only = read_only or self.only_readable is not None
         self.supports_delete = self._has("delete") and bool(getattr(target, "supports_delete", True))
         self.supports_list = self._has("list") and bool(getattr(target, "supports_list", True))
         self.remote = is_remote(target)
@@ -198,3 +200,12 @@ def _text(name: object) -> str:
     if not isinstance(name, str):
         raise TypeError(f"expected a listing of keys as text, found {name!r}")
     return name
+
+
+def _why_only_readable(target: Any) -> str | None:
+    if not callable(getattr(target, "set", None)):
+        return "the object that is the store has no method set"
+    if not getattr(target, "read_only", False):
+        return None
+    own: str | None = getattr(target, "only_readable", None)
+    return own or "the object that is the store says itself that it is read-only; pass one that can be written to"

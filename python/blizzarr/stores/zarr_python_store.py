@@ -45,9 +45,6 @@ def foreign_store(store: Any) -> _Adapter:
 class _Adapter(ForeignStore):
     """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
 
-    only_readable: str | None = None
-    """The reason why the store can never be written to; None if it can."""
-
     def __reduce__(self) -> tuple[Any, ...]:
         if self.target.is_zip and self.target.in_memory:
             raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
@@ -105,6 +102,12 @@ class _Waiting:
     @property
     def read_only(self) -> bool:
         return bool(self.store.read_only) or not self.store.supports_writes
+
+    @property
+    def only_readable(self) -> str | None:
+        """What to do about a session of icechunk that can only be read."""
+        is_session = self.read_only and is_of(innermost(self.store), "icechunk")
+        return "the session can only be read; pass the store of a writable_session" if is_session else None
 
     def get(self, key: str) -> Value | None:
         return result_of(self._get, key)

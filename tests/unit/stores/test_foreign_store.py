@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import StoreError
+from blizzarr.errors import ReadOnlyError, StoreError
 
 
 class Counting:
@@ -50,6 +50,25 @@ class Ranged(Counting):
         parts = [self.values[key][start : start + length] for start, length in ranges]
         self.given += sum(map(len, parts))
         return parts
+
+
+def test_what_no_mode_can_write_to() -> None:
+    """The error advised to open it with mode 'r+', as which it had been opened."""
+
+    class Letters:
+        def get(self, key: str) -> bytes | None:
+            return memory.get(key)
+
+    memory: dict[str, bytes] = {}
+    blizzarr.create_array(memory, data=[1, 2])
+    with pytest.raises(ReadOnlyError, match="the object that is the store has no method set"):
+        blizzarr.open_array(Letters(), mode="r+")[0] = 5
+    closed = Counting()
+    closed.values, closed.read_only = memory, True  # type: ignore[attr-defined]  # what a store of a user may say
+    for mode in ("r", "r+", "a"):
+        with pytest.raises(ReadOnlyError, match="says itself that it is read-only; pass one that can be written to"):
+            blizzarr.open_array(closed, mode=mode)[0] = 5
+    assert blizzarr.open_array(closed)[:].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(("kind", "question"), [(Sized, "size"), (Ranged, "ranges"), (Counting, "get")])

@@ -76,8 +76,8 @@ def test_branches(repository: Any) -> None:
 
 def test_sessions_that_can_only_be_read(repository: Any) -> None:
     commit(repository, 4, "first")
-    with pytest.raises(ReadOnlyError):
-        blizzarr.open_array(repository.readonly_session("main").store, path="x/temperature")[0] = 1
+    with pytest.raises(ReadOnlyError, match="the session can only be read; pass the store of a writable_session"):
+        blizzarr.open_array(repository.readonly_session("main").store, path="x/temperature", mode="r+")[0] = 1
     session = repository.writable_session("main")
     array = blizzarr.open_array(session.store, path="x/temperature")
     array[0] = 1
