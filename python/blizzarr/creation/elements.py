@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import date
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.codecs.codec import Chunk
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import DataType, Kind, optional
 from blizzarr.dtypes.elements import as_elements, check_array, in_memory, is_missing, null_count, texts_of, with_nat
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
@@ -92,6 +93,8 @@ def check_told(data: Array | npt.NDArray[Any], dtype: DataType, *codecs: Any) ->
         isinstance(one, str) or is_missing(one) for one in elements
     ):
         found += "; put a text in the place of what is missing"
+    elif type(None) in kinds and len(kinds) > 1 and all(one is None or isinstance(one, Real) for one in elements):
+        found += f"; put a number in the place of what is missing, or {optional.ADVICE}"
     elif all(issubclass(kind, date) for kind in kinds):
         found += "; pass numpy.asarray(data, 'datetime64[us]')"
     raise _refuse_objects(found)

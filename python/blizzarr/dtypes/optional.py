@@ -29,6 +29,10 @@ from blizzarr.problems import MISSING, Problems
 
 NAME: Final = "zarrs.optional"
 FIELDS: Final = ("is_valid", "value")
+ADVICE: Final = (
+    "use the data type zarrs.optional of their type, if that has a fixed size: "
+    'dtype={"name": "zarrs.optional", "configuration": {"name": "int64"}}'
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from ast import literal_eval
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import blizzarr
 from blizzarr.array.as_arrow import as_arrow
 from blizzarr.dtypes import DataType, optional
-from blizzarr.errors import UnsupportedOperationError
+from blizzarr.errors import MetadataError, UnsupportedOperationError
 
 OPTIONAL = {"name": "zarrs.optional", "configuration": {"name": "int64"}}
 
@@ -46,10 +47,15 @@ def test_nulls_are_not_lost(is_method: bool) -> None:
     """Nulls are refused where NumPy would make numbers of them, and are missing where elements may be."""
     given: Any = Nulls([1, None, 3], is_method)
     array = blizzarr.create_array({}, data=[7, 8, 9])
-    with pytest.raises(ValueError, match=r"is null or masked; fill them, or use the data type zarrs\.optional"):
+    with pytest.raises(
+        ValueError, match=r"is null or masked; fill them, or use the data type zarrs\.optional"
+    ) as raised:
         array[:] = given
+    assert literal_eval(str(raised.value).partition("dtype=")[2]) == OPTIONAL
     with pytest.raises(ValueError, match="found 1 that is null or masked"):
         blizzarr.create_array({}, data=given)
+    with pytest.raises(MetadataError, match="put a number in the place of what is missing, or use the data type zarrs"):
+        blizzarr.create_array({}, data=[1, None, 3])
     assert array[:].tolist() == [7, 8, 9]
     there = blizzarr.create_array({}, shape=3, dtype=OPTIONAL)
     there[:] = given
