@@ -99,7 +99,7 @@ class ObjectSettings:
         if not hasattr(_native, "ObjectClient"):
             raise UnsupportedOperationError(
                 "expected an engine with clients for object stores and HTTP, found one that was built for local files "
-                "only, as `make demo` does; build the whole one with `make .venv/built`"
+                "only, as `make demo` does; build the whole one with `make .venv/built` in the folder of the project"
             )
         options, provider = self.options, self.provider
         if self.protocol == "s3" and provider is None:

@@ -13,5 +13,6 @@ from blizzarr import _native
 )
 def test_urls_are_an_error_that_says_how_to_build_the_whole(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(_native, "ObjectClient")
-    with pytest.raises(blizzarr.errors.UnsupportedOperationError, match=r"local files only, .*`make \.venv/built`"):
+    advice = r"local files only, .*`make \.venv/built` in the folder of the project"
+    with pytest.raises(blizzarr.errors.UnsupportedOperationError, match=advice):
         blizzarr.open(url)
