@@ -84,6 +84,26 @@ def test_documents_that_are_gone_or_damaged(stored: Path, tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize("zarr_format", ["v3_draft", "v3_draft_zarr_python"])
+@pytest.mark.parametrize("path", ["", "g"])
+def test_damaged_documents_of_the_draft_are_told(tmp_path: Path, zarr_format: str, path: str) -> None:
+    """Its manifest has the keys of the store, which do not depend on what the damaged document says."""
+    root, file = tmp_path / "d.zarr", tmp_path / "m.sha256"
+    group = blizzarr.create_group(root, zarr_format=zarr_format)
+    group.create_array("g/a", data=np.arange(1, 5), chunks=2)
+    blizzarr.check(root, path, record=file)
+    for document in [root / "zarr.json", *root.glob("meta/**/*.json")]:
+        key, stored = document.relative_to(root).as_posix(), document.read_bytes()
+        if key not in read_manifest(file).digests:
+            continue
+        for damaged in (stored[:-3], b"", b"{}"):
+            document.write_bytes(damaged)
+            found = blizzarr.check(root, path, against=file, fast=True).of_kind("changed", "missing", "new")
+            assert [(finding.kind, finding.key) for finding in found] == [("changed", key)]
+        document.write_bytes(stored)
+    assert blizzarr.check(root, path, against=file).findings == []
+
+
 def test_damaged_data_are_not_recorded(stored: Path, tmp_path: Path) -> None:
     (stored / "s/c/0/0").write_bytes(b"")
     report = blizzarr.check(stored, record=tmp_path / "m.sha256")
