@@ -76,8 +76,11 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
     if any(tolerance) and a.dtype.kind not in "SUMm":
         if np.result_type(a, b).kind in "iu":
             return np.asarray(_distances(a, b) > tolerance.atol + tolerance.rtol * np.abs(b.astype(np.float64)))
-        with np.errstate(over="ignore"):  # differences of float16
-            return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
+        with np.errstate(over="ignore", invalid="ignore"):  # differences of float16; what is infinite is not close
+            close = np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True)
+            if _is_rounded(a) or _is_rounded(b):
+                close &= np.abs(_subtracted(a, b)) <= tolerance.atol + tolerance.rtol * np.abs(b.astype(_wide(b)))
+            return np.asarray(~close)
     differs = np.asarray(a != b)
     if a.dtype.kind in "iu" and b.dtype.kind in "fc":
         differs |= ~_exact(a, b)
@@ -95,13 +98,14 @@ def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
 
     >>> largest(np.array([-128, 0], np.int8), np.array([127, 1], np.int8))
     255
+    >>> largest(np.array([2**53 + 1]), np.array([2.0**53]))
+    1.0
     """
     a, b = _known(a), _known(b)
     if np.result_type(a, b).kind in "iu":
         return int(_distances(a, b).max(initial=0))
-    wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
-        differences = np.abs(a.astype(wide) - b.astype(wide))
+        differences = np.abs(_subtracted(a, b))
     differences = differences[~np.isnan(differences)]
     return float(differences.max()) if differences.size else None
 
@@ -112,6 +116,29 @@ def _distances(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
     a, b = a.astype(common, copy=False), b.astype(common, copy=False)
     # Modulo its width a difference of integers has the right bits, read without a sign.
     return np.subtract(np.maximum(a, b), np.minimum(a, b)).view(f"u{common.itemsize}")
+
+
+def _is_rounded(values: npt.NDArray[Any]) -> bool:
+    """Return whether elements are integers of 64 bits, which floats round."""
+    return values.dtype.kind in "iu" and values.dtype.itemsize == 8
+
+
+def _wide(values: npt.NDArray[Any]) -> type[np.complex128 | np.float64]:
+    return np.complex128 if values.dtype.kind == "c" else np.float64
+
+
+def _subtracted(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the differences of numbers as floats; exact where integers of 64 bits are close to the other number."""
+    (high, low), (other_high, other_low) = _halves(a), _halves(b)
+    return np.asarray((high - other_high) + (low - other_low))
+
+
+def _halves(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | float]:
+    """Return two floats for each number, of which it is the exact sum."""
+    if not _is_rounded(values):
+        return values.astype(_wide(values)), 0.0
+    low = values & 0xFFFFFFFF
+    return (values - low).astype(np.float64), low.astype(np.float64)
 
 
 def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr.comparing import Comparison
 from blizzarr.comparing.comparison import Elements
-from blizzarr.equality import Tolerance, differing
+from blizzarr.equality import Tolerance, differing, largest
 from blizzarr.errors import MetadataError, StoreError
 from blizzarr.stores import MappingStore, StoreWrapper
 from blizzarr.stores.protocol import Value
@@ -168,6 +168,18 @@ def test_numbers_of_different_types_are_compared_by_value() -> None:
 def test_integers_of_64_bits_are_not_rounded_to_floats(a: Any, b: Any, differ: list[bool]) -> None:
     assert differing(a, b).tolist() == differ
     assert differing(b, a).tolist() == differ
+
+
+@pytest.mark.parametrize("other", ["f8", "c16", "u8"])
+def test_distances_of_integers_of_64_bits_are_not_rounded_to_floats(other: str) -> None:
+    a, b = np.array([2**62 + 1, 2**62 + 3]), np.array([2**62, 2**62]).astype(other)
+    assert [differing(a, b, Tolerance(atol=atol)).tolist() for atol in (0.5, 1, 3)] == [
+        [True, True],
+        [False, True],
+        [False, False],
+    ]
+    assert largest(a, b) == largest(b, a) == 3
+    assert differing(np.array([1, 2]), np.array([np.inf, np.nan]), Tolerance(1, 1)).all()
 
 
 @pytest.mark.parametrize(
