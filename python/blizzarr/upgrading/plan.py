@@ -174,9 +174,10 @@ def plan(store: Store, old: Format, new: Format, *, resumed: bool = False, switc
         reason = new.name_problem(name) if path else None
         if reason is not None:
             problems.append(Problem(f"/{path}", "a name that the new format allows", reason))
+        if isinstance(node, BlizzarrError):
+            problems.append(Problem(f"/{path}", "a node that can be read; restore or remove it", str(node)))
+            continue
         try:
-            if isinstance(node, BlizzarrError):
-                raise node
             consolidated |= not path and isinstance(node.meta, GroupMeta) and node.meta.consolidated is not None
             nodes.append(_translated(path, node, old, new, changes.get(path)))
             reserved = new.reserved(name) if path else None

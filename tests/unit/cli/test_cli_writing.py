@@ -255,6 +255,22 @@ def test_rm_of_everything_leaves_no_empty_directory(run: Run, data: Path) -> Non
     assert not data.exists()
 
 
+def test_rm_of_what_is_damaged(run: Run, data: Path) -> None:
+    """Whoever is told to remove it, because nothing else can be done with it, can."""
+    (data / "series/zarr.json").write_text("{")
+    code, _, err, _ = run("rm", f"{data}/series", "-y")
+    assert (code, err) == (0, "Removed data.zarr/series, whose document is damaged, and what is in it.\n")
+    assert not (data / "series").exists()
+    assert run("tree", data, "--depth", "1").out.splitlines() == ["/", "└── brain"]
+    (data / "zarr.json").write_text("{")
+    (data / "notes.txt").write_text("mine")
+    code, _, err, _ = run("rm", data, "-y")
+    assert (code, "files that are not ours: notes.txt" in err) == (1, True)
+    (data / "notes.txt").unlink()
+    assert run("rm", data, "-y").code == 0
+    assert not data.exists()
+
+
 def test_rm_asks(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -326,6 +326,11 @@ def test_everything_that_stands_against_it_is_told_at_once() -> None:
     before = dict(values)
     planned = blizzarr.upgrade(values, dry_run=True)
     assert {problem.path.split(":")[0] for problem in planned.problems} == {"/bad", "/worse"}
+    (unreadable,) = [str(problem) for problem in planned.problems if problem.path == "/bad"]
+    told = (
+        "/bad: expected a node that can be read; restore or remove it, found bad/.zarray does not conform: the document"
+    )
+    assert unreadable.startswith(told)
     with pytest.raises(MetadataError) as caught:
         blizzarr.upgrade(values)
     assert caught.value.problems == planned.problems
