@@ -84,8 +84,13 @@ def compare(
 
     Raise `ConflictError` if the manifest was recorded for another node.
     """
-    stored, below = _keys(store, path)
-    if not manifest.relative and not isinstance(find_many(store, [path])[0], StoredNode):
+    try:
+        node = find_many(store, [path])[0]
+        stored, below = _keys(store, path)
+    except StoreError:
+        # The document of the node is no file, or cannot be read; nor can what is new be told from other files.
+        node, stored, below = None, [], f"{path}/" if path else ""
+    if not manifest.relative and not isinstance(node, StoredNode):
         # Only the damaged document of the node would tell that its keys have nothing in common.
         below = None
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):

@@ -104,6 +104,27 @@ def test_damaged_documents_of_the_draft_are_told(tmp_path: Path, zarr_format: st
     assert blizzarr.check(root, path, against=file).findings == []
 
 
+@pytest.mark.parametrize("zarr_format", ["v3", "v2", "v3_draft", "v3_draft_zarr_python", "n5"])
+def test_a_directory_in_the_place_of_a_document_is_told(tmp_path: Path, zarr_format: str) -> None:
+    """The rest is compared."""
+    root, file = tmp_path / "d.zarr", tmp_path / "m.sha256"
+    group = blizzarr.create_group(root, zarr_format=zarr_format, attributes={"a": 1})
+    group.create_array("a", data=np.arange(1, 5), chunks=2)
+    blizzarr.check(root, record=file)
+    chunk = next(key for key in read_manifest(file).digests if key.endswith("1"))
+    (root / chunk).unlink()
+    for document in [*root.glob("*.json"), *root.glob(".z*"), *root.glob("meta/*.json")]:
+        stored = document.read_bytes()
+        document.unlink()
+        document.mkdir()
+        report = blizzarr.check(root, against=file, fast=True)
+        key = document.relative_to(root).as_posix()
+        assert [finding.key for finding in report.of_kind("no-file")] == [key]
+        assert [finding.key for finding in report.of_kind("changed", "missing", "new", "unreadable")] == [chunk]
+        document.rmdir()
+        document.write_bytes(stored)
+
+
 def test_damaged_data_are_not_recorded(stored: Path, tmp_path: Path) -> None:
     (stored / "s/c/0/0").write_bytes(b"")
     report = blizzarr.check(stored, record=tmp_path / "m.sha256")
