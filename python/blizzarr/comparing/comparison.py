@@ -80,7 +80,7 @@ class Elements:
     def examples(self) -> Iterator[str]:
         """Yield the first elements that differ as text."""
         for index, a, b in self.first:
-            yield f"[{', '.join(map(str, index))}]  {_text(a)} against {_text(b)}"
+            yield f"[{', '.join(map(str, index))}]  {element_text(a)} against {element_text(b)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -202,9 +202,10 @@ class Comparison:
         }
 
 
-def _text(value: Any) -> str:
-    numeric = isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64)
-    text = value_text(value) if numeric else value_repr(value)
+def element_text(value: Any) -> str:
+    """Return an element or a fill value as text: texts and bytes in quotes, so that an empty one is seen."""
+    plain = isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64 | np.void)
+    text = value_text(value) if plain else value_repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from blizzarr.comparing.comparison import Difference
-from blizzarr.dtypes.value_text import value_text
+from blizzarr.comparing.comparison import Difference, element_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fill, masks_same, without_masked
 from blizzarr.formats.ome import axis_names, one_version, with_new_ome
@@ -82,7 +81,7 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
         values, what = [a.fill_value, b.fill_value], ""
     identities = [None if value is None else a.dtype.fill_identity(value) for value in values]
     if identities[0] != identities[1]:
-        yield Difference("fill-value", path, f"{what}{value_text(values[0])} against {value_text(values[1])}")
+        yield Difference("fill-value", path, f"{what}{element_text(values[0])} against {element_text(values[1])}")
 
 
 def _same_convention(a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> bool:

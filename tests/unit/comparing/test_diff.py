@@ -361,6 +361,22 @@ def test_a_null_fill_value_is_what_it_reads_as_where_there_is_no_null(dtype: Any
     assert [found.kind for found in blizzarr.diff(source, filled).differences] == ["fill-value"]
 
 
+def test_an_empty_fill_value_is_seen() -> None:
+    a, b = (blizzarr.create_array({}, shape=2, dtype="string", fill_value=fill) for fill in ("", "None"))
+    assert str(blizzarr.diff(a, b).differences[0]) == "/: fill value: '' against 'None'"
+
+
+def test_records_are_shown_without_their_type() -> None:
+    a, b = (
+        blizzarr.create_array({}, data=np.array([(1, last)], "i4,S2"), fill_value=(2, last)) for last in (b"c", b"")
+    )
+    assert str(blizzarr.diff(a, b)).splitlines()[:3] == [
+        "/: fill value: (2, b'c') against (2, b'')",
+        "/: elements: 1 of 1 differ, in 1 chunk, within [0:1]",
+        "    [0]  (1, b'c') against (1, b'')",
+    ]
+
+
 def test_a_null_fill_value_is_no_other_value() -> None:
     values: dict[str, bytes] = {}
     blizzarr.create_array(values, data=np.ones(4, "int8"), zarr_format="v2")
