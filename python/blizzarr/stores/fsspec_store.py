@@ -167,6 +167,22 @@ class FsspecStore(ForeignNames):
         self._check_writable(prefix)
         super().delete_prefix(prefix)
         changed(self, prefix, is_prefix=True)
+        with failures("delete", prefix, self):
+            self._remove_empty(self._listed(prefix))
+
+    def _remove_empty(self, path: str) -> None:
+        """Remove the directories at and below a path that are empty; each might be where a chunk is stored next."""
+        files, directories = _walked(self.fs, path)
+        used = {name[:end] for name in files for end, letter in enumerate(name) if letter == "/"}
+        for directory in reversed(directories):
+            if directory in used or directory in ("", self.path):
+                continue
+            # Some file systems remove what is in a directory, too.
+            self.fs.invalidate_cache(directory)
+            # Others may have stored something there, or removed the directory.
+            with suppress(OSError):
+                if not self.fs.ls(directory, detail=True):
+                    self.fs.rmdir(directory)
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
         path = self._listed(prefix)
@@ -282,29 +298,39 @@ class FsspecStore(ForeignNames):
 
 def _found(fs: Any, path: str) -> dict[str, Any]:
     """Return the files below a path by their names. What fsspec has for this leaves out what it cannot list."""
+    return _walked(fs, path)[0]
+
+
+def _walked(fs: Any, path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the files at and below a path by their names, and the directories, each before those that are in it.
+
+    There are no directories of file systems that list all files at once: of object stores, which have none.
+    """
     # Directories below are remembered, too.
     fs.invalidate_cache()
     behind = _bottom(fs)
     find = getattr(behind.find, "__wrapped__", behind.find)
     has_own = find.__module__ not in ("fsspec.spec", "fsspec.asyn")
     files: dict[str, Any] = {}
-    directories = [path]
-    while directories:
-        above = directories.pop()
+    directories: list[str] = []
+    waiting = [path]
+    while waiting:
+        above = waiting.pop()
         try:
             if has_own:
-                return dict(fs.find(above, detail=True))
+                return dict(fs.find(above, detail=True)), []
             entries = fs.ls(above, detail=True)
         except _NO_DIRECTORY:
             # It may have been removed meanwhile.
             continue
+        directories.append(above.rstrip("/"))
         for entry in entries:
             name = entry["name"].rstrip("/")
             if entry["type"] != "directory":
                 files[name] = entry
             elif name != above.rstrip("/"):
-                directories.append(name)
-    return files
+                waiting.append(name)
+    return files, directories
 
 
 def _bottom(fs: Any) -> Any:

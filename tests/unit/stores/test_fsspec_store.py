@@ -347,3 +347,26 @@ def test_file_systems_that_refuse_what_is_missing(monkeypatch: pytest.MonkeyPatc
     store.delete("a/c/1")
     with pytest.raises(StoreError, match="Access Denied"):
         array[:]
+
+
+@pytest.mark.parametrize("kind", ["file", "dir", "memory"])
+def test_directories_that_become_empty_are_removed(kind: str, tmp_path: Path) -> None:
+    """The directory of a removed row of chunks is where an array with fewer axes has its first chunk."""
+    if kind == "dir":
+        store = FsspecStore(fsspec.filesystem("dir", path=str(tmp_path), target_protocol="file"), "root")
+    else:
+        store = FsspecStore(fsspec.filesystem(kind), str(tmp_path / "root"))
+    blizzarr.create_array(store, name="a", data=np.ones((4, 4)), chunks=(2, 2))
+    line = blizzarr.create_array(store, name="a", shape=4, dtype="i4", chunks=2, overwrite=True)
+    assert line[:].tolist() == [0, 0, 0, 0]
+    line[1:3] = 7
+    assert line[:].tolist() == [0, 7, 7, 0]
+    single = blizzarr.create_array(store, name="a", data=5, overwrite=True)
+    assert (single[()], store.list()) == (5, ["a/c", "a/zarr.json", "zarr.json"])
+    store.set("a/d/e", b"a value")
+    store.delete_prefix("a/c/")
+    assert store.list() == ["a/c", "a/d/e", "a/zarr.json", "zarr.json"]
+    store.delete_prefix("")
+    assert store.list() == []
+    store.set("a", b"a value")
+    assert bytes(store.get("a") or b"") == b"a value"
