@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from blizzarr.errors import UnsupportedOperationError
+from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.credentials import without_secrets
@@ -19,6 +19,10 @@ from blizzarr.stores.requests import is_remote
 
 _PASSED_ON: Final = ("size", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
 """Methods that the store has if the object has them."""
+_METHODS: Final = (
+    *("get", "get_many", "get_ranges", "get_up_to", "set", "replace", "discard", "delete", "delete_prefix"),
+    *("list", "list_dir", "flush", "close", *_PASSED_ON),
+)
 _SHOWN: Final = 120
 """Characters of an object that are shown at most: some show all that is in them."""
 
@@ -62,9 +66,11 @@ class ForeignStore(ForeignNames):
         if callable(getattr(target, "create_array", None)):
             # zarr-python's groups have get, but for members.
             raise TypeError(f"expected a store, found {kind}, which is a group; pass the path or mapping that holds it")
-        if inspect.iscoroutinefunction(target.get):
+        waiting = [name for name in _METHODS if inspect.iscoroutinefunction(getattr(target, name, None))]
+        if waiting:
+            # What they return is done only by who awaits it: a value that is set so would be lost.
             raise TypeError(
-                f"{kind} is asynchronous; pass the path or mapping that it stands for, "
+                f"{kind} is asynchronous ({', '.join(waiting)}); pass the path or mapping that it stands for, "
                 "or an object whose get, set, delete and list return values"
             )
         self.target = target
@@ -82,15 +88,23 @@ class ForeignStore(ForeignNames):
     def get(self, key: str) -> Value | None:
         check_key(key)
         with failures("read", key, self):
-            value: Value | None = self.target.get(key)
-            return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
+            try:
+                return _taken(self.target.get(key))
+            except KeyError as error:
+                if error.args != (key,):
+                    raise
+                reason = f"{type(error).__name__}: {error}; where there is no value, `get` must return None"
+                raise StoreError(reason, key=key, store=str(self), direction="read") from error
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         if not self._has("get_many"):
             return super().get_many(keys)
         check_keys(keys)
         with failures("read", ", ".join(keys[:3]), self):
-            return builtins.list(self.target.get_many(keys))
+            values = builtins.list(self.target.get_many(keys))
+            if len(values) != len(keys):
+                raise ValueError(f"expected {len(keys)} values from get_many, found {len(values)}")
+            return builtins.list(map(_taken, values))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         if not self._has("get_ranges"):
@@ -175,10 +189,10 @@ class ForeignStore(ForeignNames):
         method = getattr(self.target, name, None) if name in _PASSED_ON else None
         if not callable(method):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return method if name in ("size", "version") else partial(self._of_version, method, name == "set_if_version")
+        return partial(self._passed_on, method, name == "set_if_version")
 
-    def _of_version(self, method: Callable[..., Any], is_write: bool, key: str, *arguments: Any) -> Any:
-        """Call a method of the object that reads or replaces a value of a certain version."""
+    def _passed_on(self, method: Callable[..., Any], is_write: bool, key: str, *arguments: Any) -> Any:
+        """Call a method of the object that reads a value, its size or version, or replaces it."""
         check_key(key)
         if not is_write:
             with failures("read", key, self):
@@ -193,6 +207,11 @@ class ForeignStore(ForeignNames):
     def _lacks(self, method: str, key: str | None) -> UnsupportedOperationError:
         kind = type(self.target).__name__
         return UnsupportedOperationError(f"{kind} has no method {method!r}", key=key, store=str(self), direction=method)
+
+
+def _taken(value: Any) -> Value | None:
+    """Return the bytes of what an object returns for a value, and None where there is none."""
+    return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
 
 
 def _text(name: object) -> str:

@@ -110,3 +110,59 @@ def test_a_listing_of_bytes_is_an_error() -> None:
     z = blizzarr.create_array(InBytes(), data=[1, 2], chunks=1)
     with pytest.raises(StoreError, match=r"expected a listing of keys as text, found b'"):
         blizzarr.copy(z, {})
+
+
+@pytest.mark.parametrize("name", ["get", "set", "delete", "list", "get_ranges", "set_if_version"])
+def test_asynchronous_methods_are_refused(name: str) -> None:
+    """What they return is done by nobody: values that were set and deleted so were lost in silence."""
+
+    async def method(self: object, *arguments: object) -> None:
+        raise AssertionError
+
+    store = type("Remote", (Counting,), {name: method})()
+    with pytest.raises(TypeError, match=rf"Remote is asynchronous \({name}\)"):
+        blizzarr.create_array(store, data=[1, 2, 3])
+    assert store.values == {}
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_as_many_values_as_keys_are_expected(change: int) -> None:
+    class Bulk(Counting):
+        def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+            return [self.values.get(key) for key in keys][:change] + [None] * (change > 0)
+
+    class Views(Counting):
+        def get_many(self, keys: Sequence[str]) -> list[object]:
+            return [np.frombuffer(self.values[key], "u1") if key in self.values else None for key in keys]
+
+    bulk, views = Bulk(), Views()
+    for store in (bulk, views):
+        plain = Counting()
+        blizzarr.create_group(plain).create_array("a", data=[1, 2, 3])
+        store.values = plain.values
+    with pytest.raises(StoreError, match="values from get_many, found"):
+        sorted(blizzarr.open_group(bulk, mode="r").arrays())
+    assert [array[:].tolist() for _, array in blizzarr.open_group(views, mode="r").arrays()] == [[1, 2, 3]]
+
+
+def test_a_key_error_is_no_missing_value() -> None:
+    """It may come from anywhere in the object, so the error tells what the method must do."""
+
+    class Strict(Counting):
+        def get(self, key: str) -> bytes:
+            return self.values[key]
+
+    with pytest.raises(
+        StoreError, match=r"zarr.json in .*KeyError: 'zarr.json'; where there is no value, `get` must return None"
+    ) as caught:
+        blizzarr.open_array(Strict(), mode="r", zarr_format=3)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_errors_of_versions_and_sizes_name_the_store() -> None:
+    class Versioned(Counting):
+        def version(self, key: str) -> str:
+            raise KeyError("no such header")
+
+    with pytest.raises(StoreError, match=r"cannot read .*zarr.json in .*Versioned.*KeyError: 'no such header'"):
+        blizzarr.create_array(Versioned(), data=[1, 2, 3])
