@@ -45,6 +45,30 @@ def foreign_store(store: Any) -> _Adapter:
 class _Adapter(ForeignStore):
     """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
 
+    _refused: bool = False
+    _reason: str | None
+
+    @property
+    def read_only(self) -> bool:
+        """True if the store may not be written to. A session of icechunk may not, once it was committed.
+
+        The session is asked each time: it takes removals even then, which are lost.
+        """
+        return self._refused or self.target.read_only
+
+    @read_only.setter
+    def read_only(self, value: bool) -> None:
+        self._refused = value
+
+    @property
+    def only_readable(self) -> str | None:
+        """The reason why the store can never be written to; None if it can."""
+        return self._reason if self._refused or not self.target.read_only else _ENDED
+
+    @only_readable.setter
+    def only_readable(self, value: str | None) -> None:
+        self._reason = value
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.target.is_zip and self.target.in_memory:
             raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
@@ -101,6 +125,10 @@ class _Waiting:
 
     @property
     def read_only(self) -> bool:
+        behind = innermost(self.store)
+        if is_of(behind, "icechunk") and behind.session.read_only:
+            # Its store does not notice the commit of its session.
+            return True
         return bool(self.store.read_only) or not self.store.supports_writes
 
     @property
@@ -296,6 +324,10 @@ async def _collected(names: AsyncIterator[str]) -> list[str]:
     return collected
 
 
+_ENDED: Final = (
+    "the store could be written to when it was opened, and no longer can, like that of an icechunk session after its "
+    "commit: open the store of a new session"
+)
 _FORK: Final = (
     "this is the copy of an icechunk session that pickling made, as for another process, and what is written to it "
     "would be lost; pass a fork of the session itself, open its store there, return the fork and merge it"

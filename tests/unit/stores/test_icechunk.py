@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError
+from blizzarr.errors import NodeNotFoundError, ReadOnlyError
 from blizzarr.stores import Store
 from blizzarr.stores.place import place_of
 from blizzarr.stores.zarr_python_store import foreign_store
@@ -82,7 +82,7 @@ def test_sessions_that_can_only_be_read(repository: Any) -> None:
     array = blizzarr.open_array(session.store, path="x/temperature")
     array[0] = 1
     session.commit("second")
-    with pytest.raises(StoreError, match="read-only"):
+    with pytest.raises(ReadOnlyError, match="new session"):
         array[0] = 2
     assert column(repository.readonly_session("main"))[0] == 1
 
@@ -200,3 +200,24 @@ def test_groups_with_arrays_are_replaced(repository: Any) -> None:
     assert group.create_array("x/land", shape=6, dtype="i8", chunks=2)[:].tolist() == [0] * 6
     blizzarr.copy(blizzarr.create_array({}, data=np.arange(4)), session.store, path="x", overwrite=True)
     assert blizzarr.open(session.store)["x"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_a_committed_session_refuses_every_change(repository: Any) -> None:
+    """Its store takes removals, also of chunks that hold nothing but the fill value, and nobody would ever see them."""
+    session = repository.writable_session("main")
+    group = blizzarr.create_group(session.store)
+    array = group.create_array("a", data=[1, 2, 3, 4], chunks=2)
+    assert not array.read_only
+    session.commit("first")
+    for change in (
+        lambda: array.__setitem__(slice(0, 2), 0),
+        lambda: array.append([5]),
+        lambda: array.resize(1),
+        lambda: array.attrs.update(unit="m"),
+        lambda: group.create_array("b", data=[1]),
+        lambda: group.__delitem__("a"),
+    ):
+        with pytest.raises(ReadOnlyError, match="open the store of a new session"):
+            change()
+    assert (array.read_only, array[:].tolist(), sorted(group)) == (True, [1, 2, 3, 4], ["a"])
+    assert not session.has_uncommitted_changes
