@@ -96,7 +96,7 @@ def test_asynchronous_objects_are_refused_with_advice() -> None:
         async def get(self, key: str) -> bytes | None:
             return None
 
-    with pytest.raises(TypeError, match="asynchronous; pass the path"):
+    with pytest.raises(TypeError, match=r"asynchronous \(get\); pass the path"):
         resolve(Waits())
 
 
