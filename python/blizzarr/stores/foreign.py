@@ -97,14 +97,22 @@ class ForeignStore(ForeignNames):
                 raise StoreError(reason, key=key, store=str(self), direction="read") from error
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """Return the values under many keys, None for each that is missing.
+
+        Raises
+        ------
+        StoreError
+            If the object fails, or returns more or fewer values.
+        """
         if not self._has("get_many"):
             return super().get_many(keys)
         check_keys(keys)
         with failures("read", ", ".join(keys[:3]), self):
-            values = builtins.list(self.target.get_many(keys))
-            if len(values) != len(keys):
-                raise ValueError(f"expected {len(keys)} values from get_many, found {len(values)}")
-            return builtins.list(map(_taken, values))
+            values = builtins.list(map(_taken, self.target.get_many(keys)))
+        if len(values) != len(keys):
+            reason = f"expected {len(keys)} values from get_many, found {len(values)}"
+            raise StoreError(reason, key=", ".join(keys[:3]), store=str(self), direction="read")
+        return values
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         if not self._has("get_ranges"):

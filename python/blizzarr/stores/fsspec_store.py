@@ -31,6 +31,8 @@ _NO_RANGE: Final = re.compile(r"416|range", re.IGNORECASE)
 
 _CACHES: Final = "fsspec.implementations.cached:CachingFileSystem"
 _COPIES: Final = "it keeps copies of what was read, which writes do not change; write to the file system below"
+_REFERENCES: Final = "fsspec.implementations.reference:ReferenceFileSystem"
+_NOT_STORED: Final = "it keeps what is written in memory only; copy what you want to change"
 _copying: Final = KeyLocks()
 """Makes one thread copy a file; others would read what has been copied so far."""
 
@@ -70,7 +72,9 @@ class FsspecStore(ForeignNames):
         # Without a path it is up to the file system; with "/" it is the root, not the current directory.
         self.path = stripped.rstrip("/") or stripped
         self._above = f"{self.path.rstrip('/')}/" if self.path else ""
-        self.only_readable = _COPIES if is_instance(_bottom(fs), _CACHES) else None
+        behind = _bottom(fs)
+        reason = _NOT_STORED if is_instance(behind, _REFERENCES) else None
+        self.only_readable = _COPIES if is_instance(behind, _CACHES) else reason
         self.read_only = read_only or self.only_readable is not None
         self.remote = not is_local(fs) and type(fs).__name__ != "MemoryFileSystem"
         self._has_ranges = not self.remote
@@ -269,7 +273,7 @@ class FsspecStore(ForeignNames):
 
     def _alone(self, key: str) -> AbstractContextManager[None]:
         """Return the context in which a value is read: caches other than simplecache have a list of their copies."""
-        if self.only_readable is None:
+        if self.only_readable is not _COPIES:
             return nullcontext()
         cache = _bottom(self.fs)
         return _copying.held((id(cache), key if type(cache).__name__ == "SimpleCacheFileSystem" else None))

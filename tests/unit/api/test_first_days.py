@@ -120,7 +120,7 @@ class Unknown:
         (["a", None], "of the types NoneType, str; put a text in the place of what is missing"),
         (["a", float("nan")], "of the types float, str; put a text in the place of what is missing"),
         (["a", 1], "of the types int, str$"),
-        ([1, None], "of the types NoneType, int$"),
+        ([1, None], "of the types NoneType, int; put a number in the place of what is missing, or use the data type"),
         ([datetime.date(2020, 1, 1)], r"of the types date; pass numpy.asarray\(data, 'datetime64\[us\]'\)"),
     ],
 )

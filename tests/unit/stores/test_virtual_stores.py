@@ -89,7 +89,11 @@ def test_virtualizarr(file: Path, tmp_path: Path) -> None:
 def test_references_in_json(file: Path, tmp_path: Path) -> None:
     (tmp_path / "references.json").write_text(json.dumps(references(file)))
     options = {"fo": str(tmp_path / "references.json"), "remote_protocol": "file"}
-    check(FsspecStore.from_url("reference://", options))
+    ours = FsspecStore.from_url("reference://", options)
+    check(ours)
+    # What fsspec takes is gone with this process.
+    with pytest.raises(ReadOnlyError, match="in memory only"):
+        blizzarr.open_array(ours, path="temperature", mode="r+")[0] = 1
     theirs = zarr.storage.FsspecStore.from_url("reference://", storage_options=options, read_only=True)
     check(theirs)
     logged = zarr.storage.LoggingStore(theirs, log_level="WARNING")
