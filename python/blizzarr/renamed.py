@@ -223,6 +223,21 @@ STORE_KEYWORDS: Final[Mapping[str, str]] = {
 }
 """Keywords of most functions of zarr-python."""
 
+ENCODINGS: Final[Mapping[str, str]] = {
+    "blosc": "use compressors",
+    "chunk": "use chunks",
+    "chunksizes": "use chunks",
+    "complevel": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
+    "compression": "use compressors",
+    "compression_opts": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
+    "compressor": "use compressors",
+    "contiguous": "leave it out",
+    "shard": "use shards",
+    "shuffle": "use compressors, like blizzarr.codecs.BloscCodec(shuffle='shuffle')",
+    "zlib": "use compressors='gzip'",
+}
+"""Encodings of netCDF and of older releases of xarray, which xarray refuses for Zarr."""
+
 
 def no_attribute(owner: object, shown: str, name: str, instead: Mapping[str, str]) -> AttributeError:
     """Make the error about an attribute that `owner`, which is `shown` like that in the text, does not have.

@@ -84,13 +84,13 @@ def compare(
 
     Raise `ConflictError` if the manifest was recorded for another node.
     """
+    is_readable = True
     try:
-        node = find_many(store, [path])[0]
         stored, below = _keys(store, path)
     except StoreError:
         # The document of the node is no file, or cannot be read; nor can what is new be told from other files.
-        node, stored, below = None, [], f"{path}/" if path else ""
-    if not manifest.relative and not isinstance(node, StoredNode):
+        is_readable, stored, below = False, [], f"{path}/" if path else ""
+    if not manifest.relative and not (is_readable and isinstance(find_many(store, [path])[0], StoredNode)):
         # Only the damaged document of the node would tell that its keys have nothing in common.
         below = None
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):

@@ -60,7 +60,7 @@ class Overlay:
         self.values: dict[str, bytes | None] = {}
         self.ranges: list[tuple[str, str]] = []
         """Ranges of names whose stored values are deleted."""
-        self.hidden: list[str] = []
+        self.hidden: tuple[str, ...] = ()
         """Prefixes of names below which nothing that is stored is seen, also if others store it from now on."""
         self.errors: dict[str, BlizzarrError] = {}
         """Names of values that are unknown, as a change of them has failed, and why."""
@@ -68,11 +68,11 @@ class Overlay:
     def copy(self) -> Overlay:
         other = Overlay()
         other.values, other.ranges, other.errors = dict(self.values), builtins.list(self.ranges), dict(self.errors)
-        other.hidden = builtins.list(self.hidden)
+        other.hidden = self.hidden
         return other
 
     def hides(self, name: str) -> bool:
-        return name.startswith(tuple(self.hidden)) or any(in_range(name, least, end) for least, end in self.ranges)
+        return name.startswith(self.hidden) or any(in_range(name, least, end) for least, end in self.ranges)
 
     def changes(self, name: str) -> bool:
         """Return whether a value differs from what is stored, or is unknown."""
@@ -184,7 +184,7 @@ class View(BaseStore):
 
     def hide(self, prefix: str) -> None:
         """Hide what is stored below a prefix, also from now on."""
-        self.overlay.hidden.append(self.prefix + check_prefix(prefix))
+        self.overlay.hidden += (self.prefix + check_prefix(prefix),)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         below = self.prefix + check_prefix(prefix)

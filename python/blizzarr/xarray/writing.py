@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from threading import Lock
 from types import SimpleNamespace
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -39,6 +39,7 @@ from blizzarr.hierarchy.place import place_node
 from blizzarr.json_values import quote
 from blizzarr.keywords import exact_keywords, what_there_is
 from blizzarr.model.names import join
+from blizzarr.renamed import ENCODINGS
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.place import keeps_all_parts
@@ -207,30 +208,14 @@ def to_zarr(
     return delayed(_finished)(writes, close)
 
 
-_OF_OTHERS: Final = {
-    "blosc": "use compressors",
-    "chunk": "use chunks",
-    "chunksizes": "use chunks",
-    "complevel": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
-    "compression": "use compressors",
-    "compression_opts": "use compressors, like blizzarr.codecs.GzipCodec(level=4)",
-    "compressor": "use compressors",
-    "contiguous": "leave it out",
-    "shard": "use shards",
-    "shuffle": "use compressors, like blizzarr.codecs.BloscCodec(shuffle='shuffle')",
-    "zlib": "use compressors='gzip'",
-}
-"""Encodings of netCDF and of older releases of xarray, which it refuses for Zarr, and what to use here."""
-
-
 @contextmanager
 def _advice_on_encodings(given: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
         names = {name for chosen in given.values() for name in chosen}
-        for name in sorted(names & _OF_OTHERS.keys()):
-            error.add_note(f"in place of the encoding {name!r}, {_OF_OTHERS[name]}")
+        for name in sorted(names & ENCODINGS.keys()):
+            error.add_note(f"in place of the encoding {name!r}, {ENCODINGS[name]}")
         raise
 
 
