@@ -9,6 +9,7 @@ that its text or table gives, and the stored bytes. Pages of core codecs only li
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,7 @@ ZFP = [
 ]
 
 
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
 @pytest.mark.parametrize("options", ZFP, ids=lambda options: options["mode"])
 def test_zfp(options: dict[str, Any]) -> None:
     """The page's files of examples; their data are tested where the extra is installed."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,15 @@ def fill_bytes(meta: ArrayMeta) -> str:
 
 
 def check_refused(error: BlizzarrError, case: Mapping[str, Any], key: str) -> None:
-    """The error is of the class that the case says, and names the document and all of its problems."""
+    """The error is of the class that the case says, and names the document and all of its problems.
+
+    `newer` of a case has the problems as Python 3.13 and later find them, whose parser has other words and limits.
+    """
     assert type(error) is ERRORS[case["error"]]
     assert error.key == key
     assert key in str(error)
     if isinstance(error, MetadataError):
-        assert [list(problem) for problem in error.problems] == case["problems"]
+        problems = case["newer"] if "newer" in case and sys.version_info >= (3, 13) else case["problems"]
+        assert [list(problem) for problem in error.problems] == problems
     else:
         assert error.reason == case["says"]

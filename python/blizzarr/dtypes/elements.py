@@ -183,7 +183,7 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     times = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     if times.dtype.kind not in "mM":
         raise refuse_nulls(count)
-    return times.filled(times.dtype.type("NaT")) if isinstance(times, np.ma.MaskedArray) else times
+    return times.filled(np.array("NaT", times.dtype)) if isinstance(times, np.ma.MaskedArray) else times
 
 
 def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
@@ -195,7 +195,8 @@ def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
     objects = np.asarray(value, None if hasattr(value, "dtype") else object)
     if objects.dtype.kind not in "OT":
         return np.array(False)
-    return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects.astype(object, copy=False)), bool)
+    objects = objects.astype(object, copy=False)
+    return np.fromiter(map(is_missing, objects.flat), bool, objects.size).reshape(objects.shape)
 
 
 def is_missing(element: Any) -> bool:

@@ -49,11 +49,12 @@ def missing(module: str) -> Callable[[str], Any]:
     """
 
     def get(name: str) -> Any:
-        advice = INSTEAD.get(
-            name, "" if name.startswith("__") else "it is not among the names of zarr-python that are here"
-        )
         text = f"module {module!r} has no attribute {name!r}"
-        raise AttributeError(f"{text}; {advice}" if advice else text, name=name, obj=sys.modules.get(module))
+        if name in INSTEAD:
+            raise AttributeError(f"{text}; {INSTEAD[name]}")  # without `name`, by which Python would propose another
+        if not name.startswith("__"):
+            text = f"{text}; it is not among the names of zarr-python that are here"
+        raise AttributeError(text, name=name, obj=sys.modules.get(module))
 
     return get
 
