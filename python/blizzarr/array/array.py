@@ -27,7 +27,7 @@ from blizzarr.array.selector import (
 )
 from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.formats import format_of, forms_again, read_node
+from blizzarr.formats import format_of, forms_again, lock_key, read_node, stored_document
 from blizzarr.indexing import Form, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
@@ -463,6 +463,8 @@ class Array(AsNumpy):
                 binding = binding.resized(metadata.shape, metadata.chunk_grid)
             if since is not None and since != self._adoptions:
                 return False
+            if binding is not None:
+                binding.learn(stored_document(metadata, lock_key(self._path, metadata)), metadata.shape)
             # In this order other threads, which take the shape first, find a binding that is large enough.
             self._metadata, self._binding, self._shape = metadata, binding, metadata.shape
             self._adoptions += 1

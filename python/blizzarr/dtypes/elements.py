@@ -183,7 +183,11 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     times = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     if times.dtype.kind not in "mM":
         raise refuse_nulls(count)
-    return times.filled(np.array("NaT", times.dtype)) if isinstance(times, np.ma.MaskedArray) else times
+    if not isinstance(times, np.ma.MaskedArray):
+        return times
+    # NumPy deprecates a NaT without the unit of the times.
+    nat: Any = np.array("NaT", times.dtype)[()]
+    return times.filled(nat)
 
 
 def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:

@@ -72,6 +72,29 @@ def test_elements_are_appended_to_a_root_with_two_requests(server: FaultyServer)
         other.append([9])
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array.attrs.update(x=1),
+        lambda array: array.resize(14),
+        lambda array: array.append([1]),
+        lambda array: (blizzarr.open_array(array.store, mode="r+").attrs.update(y=2), array.refresh()),
+    ],
+    ids=["attributes", "resize", "append", "refresh"],
+)
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_handle_knows_what_it_has_stored_or_read(server: FaultyServer, change: Any, zarr_format: Any) -> None:
+    """So its next write compares the document with that, and does not have to decode it, which is one more round."""
+    array = blizzarr.create_array(server.store(), data=np.arange(12), chunks=4, zarr_format=zarr_format)
+    array[4:8] = 0
+    change(array)
+    requested(server)
+    array[4:8] = 5
+    document, chunk = ("zarr.json", "c/1") if zarr_format == 3 else (".zarray", "1")
+    assert sorted(requested(server)) in ([("GET", document), ("PUT", chunk)], [("HEAD", document), ("PUT", chunk)])
+    assert blizzarr.open_array(server.store())[:12].tolist() == [0, 1, 2, 3, 5, 5, 5, 5, 8, 9, 10, 11]
+
+
 def test_the_axes_of_what_is_appended_are_those_that_are_stored(server: FaultyServer) -> None:
     one = blizzarr.create_array(server.store(), data=np.zeros((2, 2), "u1"))
     other = blizzarr.open_array(server.store(), mode="r+")
