@@ -4,7 +4,8 @@ The documents of the newest format count. Where requests are slow, the document 
 together with those of an array of the format before it, which may be what is there, and with those of the format
 that the node probably has, like that of its group; only if all are missing, all others are requested, at once. In place
 of these, a listing is made for a new node and for members of groups, which may be missing. A store on this machine is
-asked for one format after the other, as most nodes have the newest.
+asked for one format after the other, as most nodes have the newest; in the place of a new node, for all but the newest
+at once.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def find_many(
         count = len(_up_to(likely, forms))
         batches = [forms[:count], *([forms[count:][:1], forms[count + 1 :]] if len(paths) > _FEW else [forms[count:]])]
     else:
-        batches = [(form,) for form in forms]
+        batches = [forms[:1], forms[1:]] if absent else [(form,) for form in forms]
     for batch in batches:
         if known is None and open_:
             wanted = [key for number in open_ for form in batch for key in form.document_keys(paths[number])]

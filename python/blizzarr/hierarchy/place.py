@@ -188,7 +188,7 @@ def _look(store: Store, path: str, meta: Node) -> tuple[NodesAbove, dict[str, Li
     """Return the nodes at a path and above it, and the listings of `_list_place` if they have been made."""
     form, above = format_of(meta), ancestors(path)
     if not is_remote(store):
-        return find_many(store, [path, *above]), None
+        return find_many(store, [path, *above], absent=True), None
     look: Callable[[], Any] = partial(_list_place, store, path, form)
     if form.entry_key is not None:
         nodes, listings = each_call(store, (partial(find_many, store, [path, *above], absent=True), look))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.documents import revise
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import GroupMeta
-from blizzarr.stores import MappingStore
+from blizzarr.stores import LocalStore, MappingStore
 
 ARRAY = describe_array(shape=(4, 6), dtype="int16", chunks=2)
 OLDER = describe_array(shape=(4, 6), dtype="int16", chunks=2, zarr_format=2, attributes={"a": 1})
@@ -219,3 +220,22 @@ def test_nodes_of_two_formats_are_not_consolidated(tmp_path: Path) -> None:
         blizzarr.consolidate_metadata(tmp_path / "x")
     assert (tmp_path / "x" / "zarr.json").read_bytes() == before
     assert blizzarr.open_group(tmp_path / "x", mode="r")["old"][...].tolist() == [2]
+
+
+def test_new_place_is_asked_for_older_formats_at_once(tmp_path: Path) -> None:
+    """That nothing of an older format is in a new place is one request, not one for each format."""
+    requests: list[list[str]] = []
+
+    class Counting(LocalStore):
+        def get_many(self, keys: Sequence[str]) -> list[Any]:
+            requests.append([*keys])
+            return super().get_many(keys)
+
+    place_node(Counting(tmp_path / "a.zarr"), "", ARRAY)
+    (older,) = requests
+    assert {".zarray", ".zgroup", "attributes.json", "meta/root.array.json"} <= {*older}
+    assert read_node(LocalStore(tmp_path / "a.zarr"), "") == ARRAY
+    (tmp_path / "b.zarr").mkdir()
+    (tmp_path / "b.zarr" / "attributes.json").write_text('{"n5": "2.0.0"}')
+    with pytest.raises(NodeExistsError, match=r"attributes\.json"):
+        place_node(LocalStore(tmp_path / "b.zarr"), "", ARRAY)
