@@ -151,6 +151,27 @@ def test_a_store_is_moved(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*.zip")) == ["b.zip"]
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("flushed", [False, True])
+def test_a_zip_file_is_cleared(tmp_path: Path, zarr_format: Any, flushed: bool) -> None:
+    """anndata clears the store of the group into which it writes."""
+    with zarr.storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        root = zarr.open_group(store, mode="w", zarr_format=zarr_format, attributes={"old": 1})
+        root.create_array("x", data=np.arange(3))
+        if flushed:
+            store.engine.flush()
+        zarr.core.sync.sync(root.store.clear())
+        assert [*store.engine.list()] == []
+        again = zarr.open_group(store, mode="a", zarr_format=zarr_format)
+        again.create_array("y", data=np.arange(4))
+        again.attrs["new"] = 2
+    read = zarr.open_group(zarr.storage.ZipStore(tmp_path / "a.zip"), mode="r")
+    assert (dict(read.attrs), [*read], read["y"][:].tolist()) == ({"new": 2}, ["y"], [0, 1, 2, 3])
+    with zarr.storage.ZipStore(tmp_path / "a.zip", mode="r") as readable, pytest.raises(ValueError, match="read-only"):
+        asyncio.run(readable.clear())
+    assert [*zarr.open_group(zarr.storage.ZipStore(tmp_path / "a.zip"), mode="r")] == ["y"]
+
+
 def test_a_store_of_obstore_is_shown() -> None:
     memory = pytest.importorskip("obstore.store").MemoryStore()
     z = zarr.create_array(zarr.storage.ObjectStore(memory), shape=2, dtype="i1")

@@ -222,6 +222,12 @@ class ZipStore(EngineStore):
 
         await in_thread_to_the_end(move)
 
+    async def clear(self) -> None:
+        """Unlist every value of the file; the values keep their space in it."""
+        self._check_writable()
+        for key in self.engine.list():
+            self.engine.unlist(key)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ZipStore) and (self.path, self.read_only) == (other.path, other.read_only)
 
