@@ -299,9 +299,9 @@ class GroupStore(ZarrStore):
                 f'Differing "write_empty_chunks" values in encoding and parameters: {empty} and {self._write_empty}'
             )
         given["fill_value"] = fill_value
-        if isinstance(given.get("chunks"), tuple):
+        if isinstance(given.get("chunks"), tuple) and 0 in shape:
             # Chunks of Dask along an axis without elements have none, either.
-            given["chunks"] = tuple(max(1, length) for length in given["chunks"])
+            given["chunks"] = tuple(length or 1 for length in given["chunks"])
         given |= self._lengths[name]
         # xarray has names of its own for what has none, and they begin as reserved ones do.
         with any_name() if name in _OF_XARRAY else nullcontext():
@@ -364,6 +364,10 @@ def take_lengths(variable: Variable, *, must_fit: bool, parts_are_safe: bool, is
     taken: dict[str, Any] = {}
     for option in _OPTIONS:
         given = variable.encoding.get(option)
+        if isinstance(given, list | tuple) and -1 in given and len(given) == variable.ndim:
+            # xarray would check the chunks of Dask against chunks of length -1, into which any fit.
+            given = tuple(size if axis == -1 else axis for axis, size in zip(given, variable.shape, strict=True))
+            variable.encoding[option] = given
         if not isinstance(given, list | tuple) or not any(isinstance(axis, list | tuple) for axis in given):
             continue
         fits = len(given) == variable.ndim and all(

@@ -95,3 +95,27 @@ def test_an_axis_without_elements(tmp_path: Path) -> None:
     assert found["array"].chunks == ((0,), (2,))
     to_zarr(found, tmp_path / "b.zarr")
     assert opened(tmp_path / "b.zarr")["array"].shape == (0, 2)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("chunks", [(4, -1), [4, -1]])
+@pytest.mark.parametrize("of_dask", [None, {"x": 4}])
+def test_one_chunk_for_a_whole_axis(tmp_path: Path, zarr_format: Any, chunks: Any, of_dask: Any) -> None:
+    """Only an axis without elements, whose chunks of Dask have none, gets other chunks than the given ones."""
+    dataset = DATA if of_dask is None else DATA.chunk(of_dask)
+    to_zarr(dataset, tmp_path / "a.zarr", encoding={"t": {"chunks": chunks}}, zarr_format=zarr_format)
+    assert blizzarr.open(tmp_path / "a.zarr")["t"].chunks == (4, 6)
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), DATA)
+    with pytest.raises(MetadataError, match=r"chunks\[1\]: expected an integer of at least 1, or -1 .*, found 0"):
+        to_zarr(DATA, tmp_path / "b.zarr", encoding={"t": {"chunks": (4, 0)}}, zarr_format=zarr_format)
+    to_zarr(DATA.isel(x=slice(0)).chunk(), tmp_path / "c.zarr", zarr_format=zarr_format)
+    xr.testing.assert_identical(opened(tmp_path / "c.zarr"), DATA.isel(x=slice(0)))
+
+
+def test_parts_of_one_chunk_for_a_whole_axis(tmp_path: Path) -> None:
+    """xarray itself compares the chunks of Dask with -1, and lets any pass, also where parts could be lost."""
+    with (
+        ZipStore(tmp_path / "a.zip", mode="w") as store,
+        pytest.raises(ValueError, match=r"\(10, 6\).* would overlap multiple Dask chunks"),
+    ):
+        to_zarr(DATA.chunk({"x": 5, "y": 3}), store, encoding={"t": {"chunks": (-1, -1)}})
