@@ -8,6 +8,7 @@ from blizzarr.futures.future import (
     fail,
     failed,
     finish,
+    is_asked,
     keep_alive,
     pending,
     resolved,

@@ -50,8 +50,9 @@ class Future(Generic[T]):
     (True, 3, True)
     """
 
-    __slots__ = ("__weakref__", "_callbacks", "_kept", "_right", "_source", "_state", "_value", "_work")
+    __slots__ = ("__weakref__", "_asked", "_callbacks", "_kept", "_right", "_source", "_state", "_value", "_work")
 
+    _asked: bool
     _callbacks: list[Callable[[Future[T]], object]]
     _right: list[None]
     _work: list[Callable[[], T]]
@@ -194,6 +195,7 @@ class Future(Generic[T]):
         asyncio.CancelledError
             When it was cancelled.
         """
+        self._asked = True
         if self._state == _PENDING:
             self._wait(timeout, deadline)
         if self._state == _RESULT:
@@ -278,7 +280,9 @@ class Future(Generic[T]):
 
         waiting.add_done_callback(lambda _: self.cancel())
         tell_loop(self, tell)
-        return (yield from waiting)
+        value = yield from waiting
+        self._asked = True
+        return value
 
     def __repr__(self) -> str:
         return f"<tensorstore.Future object at {id(self):#x}>"
@@ -360,6 +364,7 @@ def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future)
     made._state = _PENDING
     made._value = None
     made._source = None
+    made._asked = False
     return made
 
 
@@ -368,6 +373,7 @@ def resolved(value: T) -> Future[T]:
     made: Future[T] = object.__new__(Future)
     made._state = _RESULT
     made._value = value
+    made._asked = False
     return made
 
 
@@ -376,6 +382,7 @@ def failed(error: BaseException) -> Future[Any]:
     made: Future[Any] = object.__new__(Future)
     made._state = _ERROR
     made._value = error
+    made._asked = False
     return made
 
 
@@ -402,6 +409,16 @@ def fail(future: Future[Any], error: BaseException) -> bool:
 def keep_alive(future: Future[Any], kept: object) -> None:
     """Keep an object alive as long as the future is."""
     future._kept = kept
+
+
+def is_asked(future: Future[Any]) -> bool:
+    """Return whether somebody has waited for the result of the future, or waits for it now.
+
+    >>> future = resolved(3)
+    >>> is_asked(future), future.result(), is_asked(future)
+    (False, 3, True)
+    """
+    return future._asked
 
 
 def run(future: Future[Any]) -> bool:

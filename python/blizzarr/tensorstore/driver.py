@@ -20,7 +20,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
     ViewOutOfBoundsError,
 )
-from blizzarr.futures import Future, at_once, keep_alive, submit
+from blizzarr.futures import Future, at_once, is_asked, keep_alive, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
@@ -276,9 +276,10 @@ def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
     return driver.with_transaction(transaction)
 
 
-# Reads are in flight as long as their futures live, whether they are done or not. A packed chunk that two of them need
-# is decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each read, so
-# that each gets what was stored when it was asked for, or later.
+# Reads are in flight as long as their futures live, whether they are done or not. Who begins one before asking for the
+# result of the last one wants both at the same time, so another thread does it. A packed chunk that two of them need is
+# decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each read, so that
+# each gets what was stored when it was asked for, or later.
 
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
@@ -290,11 +291,12 @@ _REMEMBERED: Final = 1 << 14
 class InFlight(dict[str, Any]):
     """The state that reads in flight share: empty as long as no two of them need the same chunk."""
 
-    __slots__ = ("__weakref__", "needed")
+    __slots__ = ("__weakref__", "latest", "needed")
 
     def __init__(self) -> None:
         super().__init__()
         self.needed: set[Chunk] = set()
+        self.latest: weakref.ref[Future[Any]] | None = None
 
 
 _last: weakref.ref[InFlight] | None = None
@@ -307,8 +309,10 @@ def in_flight(read: Callable[[Shared | None], T], chunks: set[Chunk], is_quick: 
     if state is None:
         state = InFlight()
         _last = weakref.ref(state)
+    latest = None if state.latest is None else state.latest()
+    is_quick = is_quick and (latest is None or is_asked(latest))
     shared: Shared | None = None
-    if not chunks.isdisjoint(state.needed):
+    if state or not chunks.isdisjoint(state.needed):
         if not state:
             state.update(pool=CachePool(KEPT_BYTES), recheck=True, arrays=WeakKeyDictionary())
         pool: Any = state["pool"].native
@@ -321,4 +325,5 @@ def in_flight(read: Callable[[Shared | None], T], chunks: set[Chunk], is_quick: 
     state.needed |= chunks
     future = at_once(read, shared) if is_quick else submit(partial(read, shared))
     keep_alive(future, state)
+    state.latest = weakref.ref(future)
     return future

@@ -48,7 +48,8 @@ _SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
 
 _LEAST_BYTES = 1 << 14
-"""The size that smaller chunks count as where chunks are listed, so that not too many are."""
+"""The size that smaller chunks count as where chunks are listed, so that not too many are. So few bytes are decoded
+again sooner than they are found again, or decoded in another thread."""
 
 _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
@@ -232,7 +233,8 @@ class StoredArrayDriver(KvStoreDriver):
         ends = [reach(map_, form) for map_ in form.maps]
         sides = zip(ends, self._chunk_shape, strict=True)
         ranges = [range(first // side, last // side + 1) for (first, last), side in sides]
-        if prod(map(len, ranges)) * max(self._chunk_bytes, _LEAST_BYTES) > KEPT_BYTES:
+        count = prod(map(len, ranges))
+        if count * self._chunk_bytes <= _LEAST_BYTES or count * max(self._chunk_bytes, _LEAST_BYTES) > KEPT_BYTES:
             return set()
         # Equal for all handles of the array.
         store = unwrapped(self._array.store)

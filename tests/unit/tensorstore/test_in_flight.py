@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import pickle
@@ -20,6 +21,7 @@ import pytest
 from tests.tensorstore_face import ours, same
 
 from blizzarr.caching import CacheInfo, CachePool
+from blizzarr.futures import submit
 from blizzarr.tensorstore import driver, stored_array_driver
 
 _GZIP, _PLAIN = ["bytes", "gzip"], ["bytes"]
@@ -38,6 +40,11 @@ def _stored(face: Any, place: str, codecs: list[Any] = _GZIP, **options: Any) ->
     store = _open(face, place, codecs, **options)
     store.write(np.arange(16 * 32, dtype=np.int32).reshape(_SHAPE)).result()
     return store
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_array_driver, "_LEAST_BYTES", 0)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -154,6 +161,8 @@ def test_nothing_is_kept_where_nothing_is_shared(place: str, pools: _Pools) -> N
     futures += [packed[row, column].read() for row in (1, 12) for column in (3, 20)]
     assert [int(future.result()) for future in futures[-4:]] == [35, 52, 387, 404]
     del futures
+    while driver._last is not None and driver._last() is not None:
+        time.sleep(0.001)  # the thread that did the last read has its future for a moment
     for row in range(8):
         assert int(packed[row, 3].read().result()) == row * 32 + 3
     context = ours.Context({"cache_pool": {"total_bytes_limit": 1 << 20}})
@@ -167,12 +176,49 @@ def test_what_is_too_large_is_read_by_itself(pools: _Pools, monkeypatch: pytest.
     """Reads of more than is kept go around the pool, and all that is kept stays within its limit."""
     for module in (driver, stored_array_driver):
         monkeypatch.setattr(module, "KEPT_BYTES", 1800)
-    monkeypatch.setattr(stored_array_driver, "_LEAST_BYTES", 0)
     store = _stored(ours, f"memory://large{next(_numbers)}/")
     whole = [store.read() for _ in range(3)] + [store[:, 1].read(), store[:, 2].read()]
-    assert [int(future.result().sum()) for future in whole[:3]] == [130816] * 3
+    assert [int(future.result().sum()) for future in whole] == [130816] * 3 + [3856, 3872]
     assert pools.decoded() == 2
     assert all(CacheInfo(*native.info()).used <= 1800 for _, native in pools.made)
+
+
+def test_reads_begun_together_are_done_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, they are done in the thread that asks for them, which is quicker."""
+    submitted: list[Callable[[], Any]] = []
+
+    def counted(work: Callable[[], Any]) -> Any:
+        submitted.append(work)
+        return submit(work)
+
+    monkeypatch.setattr(driver, "submit", counted)
+    monkeypatch.setattr(driver, "_last", None)
+    store = _stored(ours, f"memory://together{next(_numbers)}/")
+    rows = np.arange(16 * 32).reshape(_SHAPE)
+
+    async def one_by_one() -> list[Any]:
+        return [await store[row].read() for row in range(8)]
+
+    async def together() -> list[Any]:
+        return await asyncio.gather(*[read(row) for row in range(8)])
+
+    async def read(row: int) -> Any:
+        return await store[row].read()
+
+    kept: list[Any] = []
+    for row in range(8):
+        kept.append(store[row].read())
+        assert np.array_equal(kept[-1].result(), rows[row])
+    assert np.array_equal(asyncio.run(one_by_one()), rows[:8])
+    assert not submitted
+    kept.clear()
+    assert np.array_equal([future.result() for future in [store[row].read() for row in range(8)]], rows[:8])
+    assert len(submitted) == 7
+    assert np.array_equal(asyncio.run(together()), rows[:8])
+    assert len(submitted) == 14
+    monkeypatch.setattr(stored_array_driver, "_LEAST_BYTES", 1 << 14)
+    assert np.array_equal([future.result() for future in [store[row].read() for row in range(8)]], rows[:8])
+    assert len(submitted) == 14
 
 
 def test_a_store_can_be_pickled_while_it_is_read(tmp_path: Path) -> None:
