@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from blizzarr.comparing.comparison import Difference, element_text
+from blizzarr.dtypes import DataType
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fill, masks_same, without_masked
 from blizzarr.formats.ome import axis_names, one_version, with_new_ome
@@ -55,7 +56,7 @@ def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | Gro
     if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
         if a.shape != b.shape:
             yield Difference("shape", path, f"{a.shape} against {b.shape}; elements were not compared")
-        if a.dtype != b.dtype:
+        if _values(a.dtype) != _values(b.dtype):
             yield Difference("data-type", path, f"{a.dtype} against {b.dtype}")
         else:
             yield from _fill_values(path, a, b)
@@ -66,6 +67,11 @@ def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | Gro
         yield Difference("format", path, f"{a.format} against {b.format}")
     if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
         yield from _layouts(path, a, b)
+
+
+def _values(dtype: DataType) -> DataType:
+    """Return the type of the values: how the fields of a struct order their bytes is a matter of storage."""
+    return dtype if dtype.is_native else DataType.parse(dtype.numpy)
 
 
 def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
@@ -79,7 +85,8 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     else:
         # Null is written as what it reads as where the format has no null.
         values, what = [a.fill_value, b.fill_value], ""
-    identities = [None if value is None else a.dtype.fill_identity(value) for value in values]
+    dtype = _values(a.dtype)
+    identities = [None if value is None else dtype.fill_identity(value) for value in values]
     if identities[0] != identities[1]:
         yield Difference("fill-value", path, f"{what}{element_text(values[0])} against {element_text(values[1])}")
 

@@ -154,6 +154,23 @@ def test_numbers_of_different_types_are_compared_by_value() -> None:
     assert [found.kind for found in blizzarr.diff(a, text).differences] == ["data-type"]
 
 
+@pytest.mark.parametrize("zarr_format", [3, 2, 1])
+def test_records_of_both_byte_orders_are_compared_by_value(zarr_format: int) -> None:
+    mixed = np.dtype([("a", "<i4"), ("b", [("c", ">f8"), ("d", ">M8[s]")])])
+    record = np.array((1, (2.5, 3)), mixed)[()]
+    a = blizzarr.create_array({}, shape=4, chunks=2, dtype=mixed, fill_value=record, zarr_format=2)
+    assert a.dtype == mixed
+    a[2] = 0
+    b = blizzarr.copy(a, {}, zarr_format=zarr_format, compressors=None)
+    assert blizzarr.diff(a, b).same
+    assert blizzarr.diff(b, a).same
+    b[3] = (1, (2.75, 3))
+    found = elements(blizzarr.diff(a, b))
+    assert (found.different, found.box) == (1, ((3, 4),))
+    other = blizzarr.create_array({}, shape=4, chunks=2, dtype=mixed, fill_value=np.zeros((), mixed)[()], zarr_format=2)
+    assert [found.kind for found in blizzarr.diff(b, other).differences][0] == "fill-value"
+
+
 @pytest.mark.parametrize(
     ("a", "b", "differ"),
     [
