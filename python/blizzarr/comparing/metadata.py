@@ -54,13 +54,15 @@ def lost_in_one(a: Nodes, b: Nodes) -> dict[str, str]:
 def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
     """Yield the differences between the metadata of two arrays or two groups."""
     if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
+        # Names that are all null say what no names do.
+        unnamed = (None,) * len(a.shape)
         if a.shape != b.shape:
             yield Difference("shape", path, f"{a.shape} against {b.shape}; elements were not compared")
         if _values(a.dtype) != _values(b.dtype):
             yield Difference("data-type", path, f"{a.dtype} against {b.dtype}")
         else:
             yield from _fill_values(path, a, b)
-        if a.shape and a.dimension_names != b.dimension_names:
+        if (a.dimension_names or unnamed) != (b.dimension_names or unnamed):
             yield Difference("dimension-names", path, f"{_names(a)} against {_names(b)}")
     yield from _attributes(path, a, b)
     if a.format != b.format:

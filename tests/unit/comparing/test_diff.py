@@ -171,6 +171,16 @@ def test_records_of_both_byte_orders_are_compared_by_value(zarr_format: int) -> 
     assert [found.kind for found in blizzarr.diff(b, other).differences][0] == "fill-value"
 
 
+@pytest.mark.parametrize("zarr_format", [3, 2, "v3_draft"])
+def test_names_that_are_all_null_are_no_names(zarr_format: Any) -> None:
+    a = blizzarr.create_array({}, shape=(2, 3), dtype="int8", dimension_names=(None, None))
+    b = blizzarr.copy(a, {}, zarr_format=zarr_format)
+    assert blizzarr.diff(a, b).same
+    assert blizzarr.diff(b, a).same
+    named = blizzarr.create_array({}, shape=(2, 3), dtype="int8", dimension_names=(None, ""))
+    assert str(blizzarr.diff(a, named).differences[0]) == "/: dimension names: (none, none) against (none, )"
+
+
 @pytest.mark.parametrize(
     ("a", "b", "differ"),
     [
