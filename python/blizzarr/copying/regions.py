@@ -78,7 +78,7 @@ class Regions:
 def _cells(grid: Cell) -> Iterator[Cell]:
     if not grid:
         yield ()
-    else:
+    elif 0 not in grid:
         yield from ((index, *rest) for index in range(grid[0]) for rest in _cells(grid[1:]))
 
 
@@ -99,8 +99,9 @@ def plan_regions(
     (100, 20)
     """
     region = list(write_shape)
-    # First in small steps, which leave room for the other axes, then as far as the rest of the memory allows.
-    for steps in (_longer, _longest):
+    # First in small steps, which leave room for the other axes, then as far as the rest of the memory allows. Without
+    # elements there is no region, and nothing that limits its length.
+    for steps in (_longer, _longest) if 0 not in shape else ():
         while (best := _best(region, shape, write_shape, read_shape, limit, steps)) is not None:
             axis, grown = best
             region[axis] = grown

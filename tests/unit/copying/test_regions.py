@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import blizzarr
 from blizzarr.copying.regions import Regions, plan_regions
 
 
@@ -39,6 +40,14 @@ def test_every_element_once_in_whole_write_units(
     assert count == len(regions)
     assert all(length % unit == 0 for length, unit in zip(regions.region_shape, write, strict=True))
     assert plan_regions(shape, write, read, limit) == regions
+
+
+@pytest.mark.parametrize("shape", [(2**63 - 1, 0), (0, 2**63 - 1), (2**63 - 1, 2**63 - 1, 0)])
+def test_without_elements_no_length_is_too_long(shape: tuple[int, ...]) -> None:
+    regions = plan_regions(shape, (5,) * len(shape), (7,) * len(shape), 1000)
+    assert (regions.count, list(regions)) == (0, [])
+    source = blizzarr.create_array({}, shape=shape, chunks=(5,) * len(shape), dtype="int16")
+    assert blizzarr.copy(source, {}, chunks=(7,) * len(shape)).shape == shape
 
 
 @pytest.mark.parametrize(
