@@ -143,6 +143,30 @@ start()
     assert blizzarr.open_array(str(tmp_path / "x.zarr-other"))[5, 4:6].tolist() == [2, 7]
 
 
+def test_row_094_handlers_at_exit_use_everything_for_the_first_time(tmp_path: Path) -> None:
+    """Python refuses some imports once it ends, and ours are on demand."""
+    program = """
+import atexit, sys
+import blizzarr
+
+def handler():
+    root = sys.argv[1]
+    group = blizzarr.create_group(root + "/a.zarr", zarr_format=2)
+    group.create_array("x", data=[1, 2, 3], chunks=2)
+    blizzarr.save(root + "/saved.zarr", [4, 5])
+    blizzarr.copy(group, root + "/b.zip", zarr_format=3, chunks=3).store.close()
+    assert blizzarr.check(group).ok and blizzarr.diff(group, root + "/b.zip").same
+    blizzarr.upgrade(root + "/a.zarr")
+
+atexit.register(handler)
+"""
+    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
+    for name in ("a.zarr/x", "b.zip/x"):
+        assert blizzarr.open_array(tmp_path / name, zarr_format=3)[...].tolist() == [1, 2, 3]
+    assert blizzarr.open_array(tmp_path / "saved.zarr")[...].tolist() == [4, 5]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="holds the process by a handler of the C library")
 def test_row_094_a_thread_that_comes_back_when_python_is_gone(tmp_path: Path) -> None:
     """A chunk takes the engine longer than Python takes to end; then a codec in Python is called."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures import wait as wait_for
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from threading import Condition
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 from uuid import uuid4
 
 from blizzarr import _native
@@ -24,6 +23,10 @@ from blizzarr.problems import warn
 from blizzarr.stores import Store
 from blizzarr.stores.impossible_keys import innermost, is_of
 from blizzarr.stores.place import is_in_memory
+
+# Python refuses to import the modules of its pools once it ends, and handlers at exit copy, too.
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -61,7 +64,7 @@ class Workers:
         self._executor: Executor = executor
         self._own: ProcessPoolExecutor | None = None
         self._sent: set[Future[Any]] = set()
-        self.in_threads = isinstance(executor, ThreadPoolExecutor)
+        self.in_threads = is_instance(executor, "concurrent.futures.thread:ThreadPoolExecutor")
         """True if the workers are threads of this process."""
         self._client: Any = getattr(executor, "_client", None)
         """The client of a cluster of Dask that has not been found without workers yet."""
@@ -84,7 +87,9 @@ class Workers:
     def _submit(self, function: Callable[..., R], *arguments: Any) -> Future[R]:
         try:
             future = self._executor.submit(function, *arguments)
-        except BrokenProcessPool:
+        except BrokenExecutor as error:
+            if not is_lost(error):
+                raise
             self.renew()
             future = self._executor.submit(function, *arguments)
         self._sent.add(future)
@@ -109,6 +114,8 @@ class Workers:
 
         Raise `WorkerLostError` if it is of a kind that cannot be made anew here.
         """
+        from concurrent.futures import ProcessPoolExecutor
+
         if type(self._executor) is not ProcessPoolExecutor:
             raise WorkerLostError(
                 f"a worker was lost, after which a {type(self._executor).__name__} does nothing any more; "
@@ -186,7 +193,8 @@ def pickled(
 
 def is_lost(error: BaseException | None) -> bool:
     """Return whether this error says that a worker was lost, and not that its work failed."""
-    return isinstance(error, BrokenProcessPool | CancelledError) or is_instance(error, "distributed:KilledWorker")
+    places = "concurrent.futures.process:BrokenProcessPool", "distributed:KilledWorker"
+    return isinstance(error, CancelledError) or any(is_instance(error, place) for place in places)
 
 
 def summed(work: Work[T, R], piece: T) -> tuple[R, int]:
