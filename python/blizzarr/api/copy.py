@@ -209,12 +209,12 @@ def copy(
             job.run(advance, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
 
         each_array((target, *stores) if workers is None else (), run, jobs, lambda job: job.held_bytes)
-    for group in consolidated if getattr(target, "supports_list", True) else ():
-        consolidate(target, group, groups[group])
-    if groups:
-        each(target, lambda group: Record(target, group).finish(), [*groups][1:])
-        record.finish()
-    publish(target)
+        for group in consolidated if getattr(target, "supports_list", True) else ():
+            consolidate(target, group, groups[group])
+        if groups:
+            each(target, lambda group: Record(target, group).finish(), [*groups][1:])
+            record.finish()
+        publish(target)
     for error in skipped:
         warn(f"not copied: {error}")
     if unreadable and lost is None:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from blizzarr.config import config
 from blizzarr.durability import as_durable_as_here
+from blizzarr.errors import BlizzarrError
 from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.threads import Threads, threads_here
 
@@ -44,12 +45,21 @@ def abandon(store: Store) -> None:
 
 @contextmanager
 def complete(given: object, store: Store) -> Iterator[None]:
-    """Abandon a store after an error in the context, if it was opened for this: if what was given is a path."""
+    """Close a store after an error in the context, if it was opened for this: if what was given is a path.
+
+    The error keeps the store, often for long, and a zip file that is published then is in the way of another try.
+    """
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         if isinstance(given, str | os.PathLike):
             abandon(store)
+            give_up: Callable[[], None] | None = getattr(store, "give_up", None)
+            try:
+                if give_up is not None:
+                    give_up()
+            except BlizzarrError as failure:
+                error.add_note(str(failure))
         raise
 
 

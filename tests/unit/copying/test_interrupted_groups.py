@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import gc
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +14,8 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ConflictError, NodeExistsError
+from blizzarr.errors import BlizzarrError, ConflictError, NodeExistsError
+from blizzarr.stores.zip.file import AppendFile
 
 
 class Kept(dict[str, Any]):
@@ -114,6 +118,36 @@ def test_a_zip_file_does_not_list_the_record_in_the_end(tmp_path: Path, there: b
     assert not [name for name in names if "blizzarr" in name]
     assert list(kinds(tmp_path / "x.zip")) == (["foreign"] if there else [])
     assert blizzarr.diff(hierarchy(3), tmp_path / "x.zip").same
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_zip_file_is_as_it_was_left_while_the_error_is_kept(
+    tmp_path: Path, is_full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, which keeps the last error, and with it the store of the copy."""
+    path = tmp_path / "x.zip"
+    memory: dict[str, bytes] = {}
+    source = blizzarr.create_group(memory)
+    for name in "ab":
+        source.create_array(name, data=np.arange(16).reshape(4, 4), chunks=2)
+    intact, memory["b/c/1/1"] = memory["b/c/1/1"], b""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        if is_full:
+            patched.setattr(AppendFile, "append", full)
+        with pytest.raises(BlizzarrError) as caught:
+            blizzarr.copy(source, path, chunks=3)
+    memory["b/c/1/1"] = intact
+    assert [left.name for left in tmp_path.iterdir()] == ["x.zip"] * (not is_full)
+    with blizzarr.copy(source, path, chunks=3, resume=True) as copied:
+        del caught
+        gc.collect()
+        assert blizzarr.diff(source, copied).same
+    assert blizzarr.diff(source, path).same
+    assert blizzarr.check(path).clean
 
 
 @pytest.mark.parametrize("zarr_format", [2, "v3_draft"])

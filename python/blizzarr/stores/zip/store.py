@@ -243,6 +243,18 @@ class ZipStore(BaseStore):
         """Close a new file that was to replace one that is there, and leave that one; do nothing in any other case."""
         self._lock.alone(self._archive.abandon, store=self)
 
+    def give_up(self) -> None:
+        """Close the file for good; discard a new one whose directory cannot be written.
+
+        Raises
+        ------
+        StoreError
+            If the directory cannot be written.
+        """
+        self._finish.detach()
+        with failures("close", "", self):
+            self._lock.alone(self._archive.finish, store=self)
+
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
             reason = "a zip file that is open for writing cannot be pickled; close it first, or open it with mode 'r'"
