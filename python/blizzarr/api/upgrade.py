@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
-from blizzarr.formats import StoredNode, find_many, format_named, format_of, read_node
+from blizzarr.formats import Format, StoredNode, find_many, format_named, format_of, read_node
+from blizzarr.group import Group, node_of
+from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.keywords import exact_keywords
-from blizzarr.stores import StoreLike, check_writable, resolve
+from blizzarr.problems import warn
+from blizzarr.stores import Store, StoreLike, check_writable, resolve
 
 if TYPE_CHECKING:
     from blizzarr.distributing import Progress
     from blizzarr.upgrading.plan import Upgrade
+
+_SHOWN: Final = 5
+"""The most nodes that a warning names."""
 
 
 @exact_keywords
@@ -103,6 +109,7 @@ def upgrade(
             store=str(resolved),
         )
     if old is new:
+        _warn_of_others(resolved, new)
         return Upgrade(resolved, old, new, ())
     resumed = record is not None and record.copied
     planned = plan(resolved, old, new, resumed=resumed, switched=switched)
@@ -131,3 +138,21 @@ def _copy_command(path: str, form: str) -> str:
     """
     base, ending = os.path.splitext(path)
     return shlex.join(["blizzarr", "copy", path, f"{base}-{form}{ending}", "--format", form])
+
+
+def _warn_of_others(store: Store, form: Format) -> None:
+    """Warn of nodes below that have another format than the root, with which they do not go along."""
+    root = node_of(store, "", read_node(store, ""))
+    if not isinstance(root, Group):
+        return
+    members, _ = members_and_errors(as_stored(root), None)
+    others = {path: node.metadata.format for path, node in members if node.metadata.format != form.name}
+    # Whoever upgrades a group upgrades what is below it.
+    tops = [path for path in others if path.rpartition("/")[0] not in others]
+    if tops:
+        shown = ", ".join(f"/{path} ({others[path]})" for path in tops[:_SHOWN])
+        more = f" and {len(tops) - _SHOWN:,} more" if len(tops) > _SHOWN else ""
+        warn(
+            f"{store}: the hierarchy has the format {form.name} already, but {shown}{more} in it do not; "
+            "upgrade each of them by a path or URL of its own"
+        )

@@ -446,3 +446,20 @@ def test_a_link_where_the_store_can(tmp_path: Path) -> None:
     blizzarr.upgrade(LocalStore(tmp_path))
     after = {path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file() and path.name != "zarr.json"}
     assert after == before
+
+
+def test_nodes_of_another_format_in_a_hierarchy_of_the_new_one(tmp_path: Path) -> None:
+    place = tmp_path / "mixed.zarr"
+    root = blizzarr.create_group(place, zarr_format=3)
+    root.create_array("new", data=[1, 2])
+    blizzarr.create_array(place / "old", data=[3, 4], zarr_format=2)
+    blizzarr.create_group(place / "group", zarr_format=2).create_array("x", data=[5, 6])
+    with pytest.warns(UserWarning, match=r"v3 already, but /group \(v2\), /old \(v2\) in it do not; upgrade each"):
+        assert str(blizzarr.upgrade(place)).startswith("nothing to do")
+    assert blizzarr.open_array(place / "old", zarr_format=2)[...].tolist() == [3, 4]
+    for name in ("group", "old"):
+        blizzarr.upgrade(place / name)
+    with warnings.catch_warnings(action="error"):
+        blizzarr.upgrade(place)
+    assert {node.metadata.format for _, node in blizzarr.open_group(place).walk()} == {"v3"}
+    assert blizzarr.open_array(place / "group" / "x")[...].tolist() == [5, 6]
