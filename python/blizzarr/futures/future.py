@@ -412,7 +412,7 @@ def keep_alive(future: Future[Any], kept: object) -> None:
 
 
 def is_asked(future: Future[Any]) -> bool:
-    """Return whether somebody has waited for the result of the future, or waits for it now.
+    """Return whether `result` was called, or somebody has awaited the future to its end.
 
     >>> future = resolved(3)
     >>> is_asked(future), future.result(), is_asked(future)

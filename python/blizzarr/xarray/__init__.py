@@ -6,17 +6,20 @@ Installed with xarray, blizzarr is one of its engines, and nothing needs to be i
 
 from __future__ import annotations
 
+import re as _re
+
 try:
     import xarray as _xarray
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 
-from blizzarr.xarray.release import release_of as _release_of
-
-if _release_of(_xarray.__version__) < (2026, 2):
+# What was built from its sources says no release, and is taken for a later one.
+if (_year_month := _re.match(r"(20[0-9]{2})[.]([0-9]+)", _xarray.__version__)) and tuple(
+    map(int, _year_month.groups())
+) < (2026, 9):
     raise ImportError(
-        "blizzarr.xarray needs xarray 2026.2 or newer, as older releases ask for no elements where an axis is read "
-        f"backwards to its start; found {_xarray.__version__}: pip install --upgrade xarray"
+        "blizzarr.xarray needs xarray 2026.9 or newer, as older ones without zarr-python write no dimension names; "
+        f"found {_xarray.__version__}: pip install --upgrade xarray"
     )
 
 from blizzarr.xarray.engine import BlizzarrBackendEntrypoint

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from xarray import Variable
 from xarray.backends import BackendArray
-from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
@@ -22,7 +21,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, is_remote, is_small
-from blizzarr.xarray.release import RELEASE
 
 _NAMES = "_ARRAY_DIMENSIONS"
 
@@ -40,7 +38,7 @@ class StoredArray(BackendArray):
         self.shape = array.shape
         self.dtype = array.dtype
         if array.metadata.dtype.name == "string":
-            self.dtype = _text_type()
+            self.dtype = np.dtypes.StringDType()
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         ahead = self.ahead
@@ -138,11 +136,6 @@ def _codecs(meta: ArrayMeta) -> dict[str, Any]:
     assert configs is not None, "as there are no problems"
     last = [] if configs.compressor is None else [configs.compressor]
     return {"filters": tuple(map(as_object, configs.filters or ())), "compressors": tuple(map(as_object, last))}
-
-
-def _text_type() -> Any:
-    """Return the data type in which xarray's own engine reads text: NumPy's own, where xarray keeps it."""
-    return np.dtypes.StringDType() if RELEASE >= (2026, 9) else create_vlen_dtype(str)
 
 
 def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ...]:

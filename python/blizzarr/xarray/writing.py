@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from threading import Lock
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -354,8 +354,6 @@ class ZarrGroup:
     """A group with the number of its format where zarr-python has it; all else is that of the group."""
 
     group: Group
-    #: xarray asked for it until 2026.7; writers of one chunk wait for each other anyway.
-    synchronizer: ClassVar[None] = None
 
     @property
     def metadata(self) -> SimpleNamespace:

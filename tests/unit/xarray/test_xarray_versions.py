@@ -10,7 +10,15 @@ import xarray
 import blizzarr.xarray
 
 
-def test_a_release_that_reads_reversed_axes_wrong_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xarray, "__version__", "2026.1.0")
-    with pytest.raises(ImportError, match=r"xarray 2026\.2 or newer.*found 2026\.1\.0: pip install --upgrade xarray"):
+@pytest.mark.parametrize("release", ["2025.12.0", "2026.7.0"])
+def test_a_release_that_writes_otherwise_is_refused(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xarray, "__version__", release)
+    message = rf"xarray 2026\.9 or newer.*found {release}: pip install --upgrade xarray"
+    with pytest.raises(ImportError, match=message):
         importlib.reload(blizzarr.xarray)
+
+
+@pytest.mark.parametrize("release", ["2026.10.0", "2027.1.0", "2026.9.0.dev3+gabc", "0+unknown"])
+def test_later_releases_and_those_without_a_number_are_not(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xarray, "__version__", release)
+    assert importlib.reload(blizzarr.xarray).to_zarr is blizzarr.xarray.to_zarr
