@@ -141,9 +141,9 @@ def _copy_command(path: str, form: str) -> str:
 
 
 def _warn_of_others(store: Store, form: Format) -> None:
-    """Warn of nodes below that have another format than the root, with which they do not go along."""
+    """Warn of nodes below that have another format than the root, if the store can list them."""
     root = node_of(store, "", read_node(store, ""))
-    if not isinstance(root, Group):
+    if not isinstance(root, Group) or not getattr(store, "supports_list", True):
         return
     members, _ = members_and_errors(as_stored(root), None)
     others = {path: node.metadata.format for path, node in members if node.metadata.format != form.name}

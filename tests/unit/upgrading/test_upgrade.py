@@ -14,7 +14,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import MetadataError, NodeNotFoundError, PathError, UnsupportedOperationError
-from blizzarr.stores import LocalStore, MappingStore
+from blizzarr.stores import LocalStore, MappingStore, MemoryStore
 from blizzarr.upgrading.run import KEY
 
 VALUES = np.arange(35, dtype="int32").reshape(5, 7)
@@ -463,3 +463,27 @@ def test_nodes_of_another_format_in_a_hierarchy_of_the_new_one(tmp_path: Path) -
         blizzarr.upgrade(place)
     assert {node.metadata.format for _, node in blizzarr.open_group(place).walk()} == {"v3"}
     assert blizzarr.open_array(place / "group" / "x")[...].tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("is_consolidated", [False, True])
+def test_nothing_to_do_in_a_store_that_cannot_list(is_consolidated: bool) -> None:
+    """Nobody can tell then whether the hierarchy has nodes of other formats."""
+
+    class Unlisted(MemoryStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.supports_list = False
+
+        def list(self, prefix: str = "") -> Any:
+            raise UnsupportedOperationError("this store cannot list", key=prefix)
+
+        list_dir = list
+
+    store, listed = Unlisted(), MemoryStore()
+    a_hierarchy(listed, "v3")
+    if is_consolidated:
+        blizzarr.consolidate_metadata(listed)
+    for key in listed.list():
+        store.set(key, listed.get(key))
+    upgraded = blizzarr.upgrade(store)
+    assert str(upgraded) == f"nothing to do: {store} has format v3"
