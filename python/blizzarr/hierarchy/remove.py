@@ -69,10 +69,11 @@ def remove_node(
         return
     refuse_foreign_files(store, path, things.foreign)
     if path in things.arrays or path in things.behind:
-        places = {form.node_of(key) for key in things.documents for form in FORMATS.values()} - {None, path}
+        # In a document of the array itself the other spelling of a draft may see a node below.
+        places = [{form.node_of(key) for form in FORMATS.values()} for key in things.documents]
         below = sorted(
             node_path
-            for node_path in places
+            for node_path in {one for each in places if path not in each for one in each}
             if node_path is not None and (not path or node_path.startswith(f"{path}/"))
         )
         # Somebody has put the array above them by mistake.

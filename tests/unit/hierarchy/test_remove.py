@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import blizzarr
 from blizzarr.api import consolidate_metadata
 from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
-from blizzarr.errors import NodeExistsError, ReadOnlyError, UnsupportedOperationError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.hierarchy.belongings import own_keys
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.hierarchy.remove import remove_node
@@ -250,3 +251,31 @@ def test_what_lies_below_an_array_is_not_removed_with_it(zarr_format: int, tmp_p
             remove()
     assert blizzarr.open_array(folder / "data.zarr")[...].tolist() == [0, 1, 2]
     assert blizzarr.open_array(folder)[...].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("zarr_format", ["v3", "v2", "v3_draft", "v3_draft_zarr_python"])
+@pytest.mark.parametrize("path", ["", "root", "a"])
+def test_an_array_anywhere_is_replaced(zarr_format: Any, path: str) -> None:
+    """No document of its own is taken for that of a node below it."""
+    memory: dict[str, bytes] = {}
+    blizzarr.create_array(memory, name=path or None, data=np.arange(10), chunks=4, zarr_format=zarr_format)
+    blizzarr.create_array(
+        memory, name=path or None, data=np.arange(3), chunks=2, zarr_format=zarr_format, overwrite=True
+    )
+    found = blizzarr.open_array(memory, path=path)
+    assert (found.chunks, found[...].tolist()) == ((2,), [0, 1, 2])
+    remove_node(MappingStore(memory), path)
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.open_array(memory, path=path)
+
+
+def test_an_array_with_nodes_below_it_stays() -> None:
+    """In the draft of zarr-python, too, whose array at the root has a document with a name."""
+    memory: dict[str, bytes] = {}
+    blizzarr.create_array(memory, data=np.arange(4), chunks=4, zarr_format="v3_draft_zarr_python")
+    other: dict[str, bytes] = {}
+    blizzarr.create_array(other, name="b", data=np.arange(4), chunks=4, zarr_format="v3_draft_zarr_python")
+    both = other | memory
+    with pytest.raises(NodeExistsError, match="found arrays or groups: /b"):
+        remove_node(MappingStore(both), "")
+    assert both == other | memory
