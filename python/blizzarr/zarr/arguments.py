@@ -15,7 +15,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import format_named
 from blizzarr.zarr.config import check_array_setting, config
-from blizzarr.zarr.dtype import ZDType
+from blizzarr.zarr.dtype import ZDType, parse_dtype
 from blizzarr.zarr.errors import (
     MetadataValidationError,
     ZarrDeprecationWarning,
@@ -259,13 +259,9 @@ def _little_endian(dtype: Any) -> Any:
 
 
 def _element_type(dtype: Any) -> Any:
-    if isinstance(dtype, ZDType):
-        return dtype.engine
-    if isinstance(dtype, np.dtype) and dtype.kind == "T":
-        return str
-    if isinstance(dtype, Mapping) and dtype.get("object_codec_id") == "vlen-utf8":
-        return str
-    return dtype
+    if isinstance(dtype, Mapping) and "object_codec_id" in dtype:
+        dtype = parse_dtype(dtype)
+    return dtype.engine if isinstance(dtype, ZDType) else dtype
 
 
 def _settings(options: dict[str, Any], is_v2: bool, stores_order: bool) -> ArrayConfig:

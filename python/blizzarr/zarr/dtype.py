@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -106,7 +106,7 @@ class ZDType(Metadata):
 
     def cast_scalar(self, data: Any) -> Any:
         """Return a value as a scalar of this data type."""
-        return self._native.type(data)
+        return np.array(data, self._native)[()]
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._native == other._native
@@ -300,6 +300,8 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:
     """
     if isinstance(dtype_spec, ZDType):
         return dtype_spec
+    if isinstance(dtype_spec, Mapping) and "object_codec_id" in dtype_spec:
+        return _of_v2(dtype_spec["name"], dtype_spec["object_codec_id"])
     if dtype_spec is str or dtype_spec in ("string", "str"):
         return VariableLengthUTF8()
     if dtype_spec is bytes:
@@ -316,6 +318,21 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:
 
 
 parse_data_type = parse_dtype
+
+
+def _of_v2(name: Any, object_codec: str | None) -> ZDType:
+    """Return the data type for what `ZDType.to_json` returns for v2."""
+    for kind in (VariableLengthUTF8, VariableLengthBytes):
+        if object_codec == kind._object_codec:
+            return kind()
+    return parse_dtype(_typed(name))
+
+
+def _typed(name: Any) -> Any:
+    """Return the fields of a document of v2, which are lists, as NumPy takes them."""
+    if not isinstance(name, list):
+        return name
+    return np.dtype([(field, _typed(kind), *map(tuple, shape)) for field, kind, *shape in name])
 
 
 class _Registry:
