@@ -170,6 +170,8 @@ class GroupMembers(Node, ABC):
         ------
         StoreError
             If the store fails, or cannot list.
+        ValueError
+            If `max_depth` is negative.
         """
         nodes = tuple(self._nodes(self._readable(max_depth)))
         if not is_remote(self._store) and (present := getattr(self._store, "present", None)) is not None:
@@ -247,7 +249,7 @@ class GroupMembers(Node, ABC):
         """
         from blizzarr.group_tree import Tree
 
-        return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
+        return Tree(f"/{self._path}", tuple(self._below(None if level is None else level - 1)))
 
     def _nodes(self, members: Iterable[tuple[str, ArrayMeta | GroupMeta]]) -> list[tuple[str, Array | Group]]:
         members = list(members)
@@ -268,6 +270,11 @@ class GroupMembers(Node, ABC):
         return node
 
     def _children(self, max_depth: int | None) -> list[Child]:
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
+        return self._below(max_depth)
+
+    def _below(self, max_depth: int | None) -> list[Child]:
         return read_members(self._store, self._path, self._metadata, max_depth)
 
     def _readable(self, max_depth: int | None) -> Iterator[tuple[str, ArrayMeta | GroupMeta]]:

@@ -214,8 +214,6 @@ class Group(Node):
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
     ) -> tuple[tuple[str, Array | Group], ...]:
         """Return the members with their names; with `max_depth`, also those of the groups among them, by path."""
-        if max_depth is not None and max_depth < 0:
-            raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
         members = self.engine.members(max_depth)
         if not use_consolidated_for_children:
             return tuple(

@@ -77,6 +77,9 @@ def test_members_at_every_depth(root: Group) -> None:
     assert [name for name, _ in root.walk()] == [name for name, _ in root.members(max_depth=None)] == expected
     assert [node.path for _, node in root.walk()] == expected
     assert root.nmembers(max_depth=None) == 5
+    for asked in (root.members, root.nmembers, root.unreadable):
+        with pytest.raises(ValueError, match="max_depth must be None or"):
+            asked(-1)
     group = root["g"]
     assert isinstance(group, Group)
     assert [(name, node.path) for name, node in group.walk()] == [("h", "g/h"), ("h/z", "g/h/z"), ("y", "g/y")]
