@@ -81,6 +81,14 @@ class ForeignStore(ForeignNames):
         self.supports_list = self._has("list") and bool(getattr(target, "supports_list", True))
         self.remote = is_remote(target)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ForeignStore):
+            return NotImplemented
+        return self.target is other.target and self.read_only == other.read_only
+
+    def __hash__(self) -> int:
+        return hash((ForeignStore, id(self.target)))
+
     def __repr__(self) -> str:
         shown = without_secrets(repr(self.target))
         return f"<ForeignStore over {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}>"

@@ -129,6 +129,14 @@ class FsspecStore(ForeignNames):
             raise_from(error, StoreError(reason, errno=number, store=f"{scheme}://..."), known)
         return cls(fs, path, read_only=read_only)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FsspecStore):
+            return NotImplemented
+        return (self.path, self.read_only) == (other.path, other.read_only) and bool(self.fs == other.fs)
+
+    def __hash__(self) -> int:
+        return hash((FsspecStore, self.path))
+
     def __repr__(self) -> str:
         return f"<FsspecStore {type(self.fs).__name__}:{without_secrets(self.path, credentials_in(self.path))}>"
 

@@ -32,6 +32,12 @@ class ReadOnlyStore(StoreHandle):
         # Arrays check this before they write through the engine.
         self.read_only = True
 
+    def __eq__(self, other: object) -> bool:
+        return self.store == other.store if isinstance(other, ReadOnlyStore) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((ReadOnlyStore, self.store))
+
     def set(self, key: str, value: Value) -> None:
         self._refuse(key)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,3 +166,31 @@ def test_handles_of_one_array_are_equal(tmp_path: Path) -> None:
     other = make(np.arange(4), store=LocalStore(tmp_path), path="b")
     assert (z == other, z == make(np.arange(4)), z == "3") == (False, False, False)
     assert (z == np.arange(4)).tolist() == [True, True, True, True]
+
+
+class _Store:
+    """A store of the user, without a way to compare two."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        return self.values.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        self.values[key] = bytes(value)
+
+
+_urls = (f"memory://facts-{number}" for number in count())
+
+
+@pytest.mark.parametrize("mode", ["r+", "r"])
+@pytest.mark.parametrize("make_target", [dict, lambda: next(_urls), _Store], ids=["mapping", "fsspec", "object"])
+def test_handles_in_any_store_are_equal(make_target: Any, mode: Any) -> None:
+    target, other = make_target(), make_target()
+    for each in (target, other):
+        blizzarr.create_array(each, data=np.arange(4))
+    one, again = (blizzarr.open_array(target, mode=mode) for _ in range(2))
+    assert (one == again, len({one, again})) == (True, 1)
+    assert (one == blizzarr.open_array(target, mode="r" if mode == "r+" else "r+")) is False
+    assert (one == blizzarr.open_array(other, mode=mode)) is False
