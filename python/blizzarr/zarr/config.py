@@ -119,8 +119,8 @@ class Config:
         return _Restore(self, before)
 
     def update(self, new: Mapping[str, Any], priority: Literal["old", "new"] = "new") -> None:
-        """Change settings, given as nested mappings."""
-        self.set(new)
+        """Change settings, given as nested mappings; with the priority "old", only those that there are not yet."""
+        self.set(_added(new, self.config) if priority == "old" else new)
 
     def reset(self) -> None:
         """Set everything to its default."""
@@ -197,6 +197,13 @@ class _Restore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._changed._restore(self._before)
+
+
+def _added(new: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that are not there yet."""
+    both = {name: (value, there[name]) for name, value in new.items() if name in there}
+    deeper = {name: _added(*pair) for name, pair in both.items() if all(isinstance(one, Mapping) for one in pair)}
+    return {name: value for name, value in new.items() if name not in both} | deeper
 
 
 def check_array_setting(name: str, value: Any) -> None:
