@@ -51,7 +51,10 @@ class Buffer:
     __slots__ = ("_data",)
 
     def __init__(self, array_like: Any) -> None:
-        self._data: npt.NDArray[Any] = np.asarray(array_like).view("B")
+        data = np.asarray(array_like)
+        if data.ndim != 1 or data.dtype.itemsize != 1:
+            raise ValueError(f"expected the bytes of a buffer along one axis, found {data.dtype} of shape {data.shape}")
+        self._data: npt.NDArray[Any] = data.view("B")
 
     @classmethod
     def create_zero_length(cls) -> Buffer:

@@ -14,6 +14,7 @@ import pytest
 
 from blizzarr import zarr
 from blizzarr.codecs import CATALOGUE
+from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.dtype import parse_dtype
 from blizzarr.zarr.errors import ArrayNotFoundError, BoundsCheckError, ContainsArrayError, VindexInvalidSelectionError
 
@@ -175,6 +176,34 @@ def test_arrays_have_no_length_and_no_hash() -> None:
     assert [int(element) for element in zarr.create_array({}, data=np.arange(3))] == [0, 1, 2]
 
 
+def test_settings_that_there_are_have_priority() -> None:
+    new = {"array": {"order": "F"}, "own": {"a": 2, "b": {"c": 3}}}
+    with zarr.config.set({"array.order": "C", "own": {"a": 1}}):
+        zarr.config.update(new, priority="old")
+        assert (zarr.config.get("array.order"), zarr.config.get("own")) == ("C", {"a": 1, "b": {"c": 3}})
+        zarr.config.update(new)
+        assert (zarr.config.get("array.order"), zarr.config.get("own")) == ("F", new["own"])
+
+
+def test_buffers() -> None:
+    one = Buffer.from_bytes(b"abc")
+    assert [
+        (made.to_bytes(), len(made)) for made in (one + one[:1], one.combine([one, one]), Buffer.from_buffer(one))
+    ] == [
+        *((b"abca", 4), (b"abcabcabc", 9), (b"abc", 3)),
+    ]
+    signed = Buffer.from_array_like(np.arange(3, dtype="i1"))
+    signed[1:] = Buffer.from_bytes(b"zz")
+    assert (signed.to_bytes(), Buffer.create_zero_length().to_bytes()) == (b"\0zz", b"")
+    assert (one == Buffer.from_bytes(b"abc"), one == signed, one == b"abc") == (True, False, False)
+
+
+@pytest.mark.parametrize("elements", [np.zeros((2, 3), "u1"), np.zeros(3, "f4"), np.zeros((), "u1")], ids=str)
+def test_a_buffer_is_of_bytes(elements: np.ndarray[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="expected the bytes of a buffer along one axis, found"):
+        Buffer.from_array_like(elements)
+
+
 def test_arrays_of_one_place_are_equal() -> None:
     values: dict[str, Any] = {}
     made = zarr.create_array(values, name="a", shape=3, dtype="i4")
@@ -185,6 +214,8 @@ def test_arrays_of_one_place_are_equal() -> None:
     assert made != zarr.create_array({}, name="a", shape=3, dtype="i4")
     assert made != zarr.create_array(values, name="b", shape=3, dtype="i4")
     assert same != zarr.open_array(values, path="a", mode="r")
+    of_url = zarr.storage.FsspecStore.from_url
+    assert of_url("memory://a") == of_url("memory://a") != of_url("memory://b")
 
 
 @pytest.mark.filterwarnings("ignore:Consolidated metadata")
