@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import stat
 import struct
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -232,6 +233,65 @@ def test_file_systems_that_cannot_synchronise_directories(
         monkeypatch.undo()
     store.close()
     assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+
+
+class _Pipe(io.RawIOBase):
+    """Takes bytes and cannot go back, so that sizes are only known behind what is written."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.taken += bytes(data)
+        return len(data)
+
+
+def _streamed(values: dict[str, bytes], compression: int, is_wide: bool, is_signed: bool) -> bytes:
+    pipe: Any = _Pipe()
+    with ZipFile(pipe, "w", compression) as archive:
+        for key, value in values.items():
+            with archive.open(key, "w", force_zip64=is_wide) as entry:
+                entry.write(value)
+    if is_signed:
+        return pipe.taken
+    assert len(values) == 1, "otherwise the directory had to be moved too"
+    start = pipe.taken.rindex(b"PK\5\6") + 16
+    where = struct.unpack_from("<I", pipe.taken, start)[0] - 4
+    moved = pipe.taken[:start] + struct.pack("<I", where) + pipe.taken[start + 4 :]
+    at = pipe.taken.rindex(b"PK\7\10")
+    return moved[:at] + moved[at + 4 :]
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize("is_signed", [False, True])
+@pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED])
+def test_a_killed_writer_leaves_a_file_that_was_streamed(
+    tmp_path: Path, compression: int, is_signed: bool, is_wide: bool
+) -> None:
+    """The sizes of its values are behind them, as in what websites send and many programs write."""
+    path = tmp_path / "x.zip"
+    inner = _streamed({"c/0": b"1" * 500}, ZIP_STORED, is_wide, is_signed)
+    values = {"a": inner * 3} if not is_signed else {"b": b"", "a": inner * 3, "c": os.urandom(1 << 20)}
+    whole = _streamed(values, compression, is_wide, is_signed)
+    path.write_bytes(whole)
+    store = ZipStore(path, mode="a")
+    store.set("new", b"lost" * 1000)
+    size = path.stat().st_size
+    store.close()
+    after = path.read_bytes()
+    assert after.startswith(whole)
+    for length in (len(whole) + 1, len(whole) + 40, size):
+        path.write_bytes(after[:length])
+        with pytest.warns(UserWarning, match=f"{length - len(whole):,} bytes follow the directory"):
+            survivor = ZipStore(path)
+        assert {key: bytes(survivor.get(key) or b"") for key in survivor.list()} == values
+    # What is no beginning of a record is damage.
+    path.write_bytes(after[: len(whole)] + b"junk" * 1000)
+    with pytest.raises(ArchiveError, match="expected a zip file"):
+        ZipStore(path)
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EDQUOT, errno.EINTR])

@@ -114,6 +114,34 @@ def test_a_killed_writer_loses_only_what_it_added(tmp_path: Path) -> None:
         assert ("never listed" in str(caught[0].message)) if length > len(before) else not caught
 
 
+def test_a_killed_writer_leaves_entries_with_wide_sizes(tmp_path: Path) -> None:
+    """Programs that do not know the size of a value before they have written it make room for 64 bits."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive, archive.open("a", "w", force_zip64=True) as entry:
+        entry.write(b"kept")
+    with path.open("ab") as file:
+        file.write(b"PK\3\4" + bytes(10))
+    with pytest.warns(UserWarning, match="14 bytes follow the directory"):
+        assert ZipStore(path).get("a") == b"kept"
+    path.write_bytes(path.read_bytes()[:34])
+    with pytest.raises(ArchiveError, match="expected a zip file"):
+        ZipStore(path)
+
+
+def test_more_values_than_16_bits_count(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with ZipStore(path, mode="w") as store:
+        for number in range(0x10001):
+            store.set(str(number), b"%d" % number)
+    with ZipStore(path, mode="a") as store:
+        store.set("a", b"more")
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.namelist()) == 0x10002
+        assert archive.read("65536") == b"65536"
+    store = ZipStore(path)
+    assert (len(store.list()), store.get("0"), store.get("65536"), store.get("a")) == (0x10002, b"0", b"65536", b"more")
+
+
 def test_replacing_a_file_happens_at_the_end(tmp_path: Path) -> None:
     """Row 81: mode "w" leaves the old file as it is until the new one is complete."""
     path = foreign(tmp_path / "x.zip", {"a": b"old"})

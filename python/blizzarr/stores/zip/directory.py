@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -11,7 +12,7 @@ from blizzarr.stores.keys import check_key
 from blizzarr.stores.other_files import BEGINNING, as_no_zip
 from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, MAX32, End, unpack_end
 from blizzarr.stores.zip.names import check_entry
-from blizzarr.stores.zip.records import CENTRAL, LOCAL, Entry, ReadAt, unpack_directory, wide
+from blizzarr.stores.zip.records import CENTRAL, LOCAL, SIZES_FOLLOW, Entry, ReadAt, unpack_directory, wide
 
 _SIGNATURE = b"PK\5\6"
 _MAX_COMMENT = 0xFFFF
@@ -165,6 +166,9 @@ def _damaged(error: ValueError, name: str) -> ArchiveError:
 
 
 _WINDOW: Final = 4096
+_BLOCK: Final = 1 << 20
+_NEXT: Final = re.compile(rb"PK(?:\x03\x04|\x01\x02)")
+"""The signature of what can follow a value."""
 _LOCATOR_SIZE, _END64_FIXED = 20, END64_SIZE - 20
 
 
@@ -226,8 +230,9 @@ class _Records:
             return 0
         *_, flags, _, _, _, _, stored_size, plain_size, name_length, extra_length = LOCAL.unpack_from(head)
         extra_at = at + LOCAL.size + name_length
-        if flags & 8 and not stored_size:
-            return None  # its length is not known
+        if flags & SIZES_FOLLOW:
+            stop = self._behind_sizes(extra_at + extra_length)
+            return None if stop is None else stop - at
         if MAX32 in (stored_size, plain_size):
             if extra_at + extra_length > self._size:
                 return 0
@@ -236,6 +241,24 @@ class _Records:
             except ValueError:
                 return None
         return int(LOCAL.size + name_length + extra_length + stored_size)
+
+    def _behind_sizes(self, start: int) -> int | None:
+        """Return the end of the record behind a value, which has its sizes; None if there is none.
+
+        The signature of the record may be missing, and the sizes have 32 bits or 64.
+
+        - `start`: where the value starts.
+        """
+        at = start
+        while block := self._read_at(at, _BLOCK):
+            for found in _NEXT.finditer(block):
+                stop = at + found.start()
+                size, sizes = stop - start, self._read_at(stop - 16, 16)
+                narrow, full = int.from_bytes(sizes[8:12], "little"), int.from_bytes(sizes[:8], "little")
+                if narrow in (size - 12, size - 16) or full in (size - 20, size - 24):
+                    return stop
+            at += max(1, len(block) - 3)
+        return None
 
     def _end(self, at: int, head: bytes) -> int | None:
         if len(head) < END.size:
