@@ -107,7 +107,7 @@ def reshape(
         adopt(published)
         if shrinks:
             # What stays is erased when the array grows.
-            erase_outside(store, path, metadata, binding, new, old, partial(is_still, new), may_stay=True)
+            erase_outside(store, path, stored, binding, new, old, partial(is_still, new), may_stay=True)
 
     with exclusive(store, path, lock_key(path, metadata)):
         above: NodesAbove = []
@@ -121,7 +121,7 @@ def reshape(
         grows, shrinks = (not metadata_only and any(map(than, new, old)) for than in (operator.gt, operator.lt))
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
-            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old), look_first=True)
+            erase_outside(store, path, stored, binding, old, new, partial(is_still, old), look_first=True)
         return _publish(store, path, metadata, old, new, node, above, then=finish)
 
 

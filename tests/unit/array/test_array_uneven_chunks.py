@@ -362,6 +362,24 @@ def test_very_many_lengths_take_a_few_bytes_each() -> None:
     assert array[-9:].tolist() == [0, 0, 1, 1, 1, 1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("lengths", [(9,), (9, 12, 15)])
+def test_an_old_handle_resizes_by_the_grid_that_is_stored(tmp_path: Path, lengths: tuple[int, ...]) -> None:
+    """Another process has made the array longer and shorter again, and left chunks outside when it was killed."""
+    array = blizzarr.create_array(tmp_path, data=np.arange(1, 7), chunks=[[2, 4]])
+    old = blizzarr.open_array(tmp_path)
+    for length in lengths:
+        array.resize(length)
+    array[6:] = 7
+    left_over = {path: path.read_bytes() for path in (tmp_path / "c").iterdir()}
+    array.resize(6)
+    for path, value in left_over.items():
+        path.write_bytes(value)
+    old.resize(lengths[-1])
+    assert old.chunks == ((2, 4, *(3,) * len(lengths)),)
+    assert old[:].tolist() == [1, 2, 3, 4, 5, 6] + [0] * (lengths[-1] - 6)
+    assert blizzarr.open_array(tmp_path)[:].tolist() == old[:].tolist()
+
+
 def test_a_document_of_very_many_lengths_is_refused() -> None:
     """They would take many times the memory of the document; the rest of it is right, so it is a limit."""
     store: dict[str, Any] = {}
