@@ -207,14 +207,12 @@ class DownsampleDriver(AdaptedDriver):
         return self.over(original, _view=view)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
-        if 0 in form.shape:
-            return True, True
         whole = self._current_view()
-        lower, upper = [], []
-        for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
+        lower, upper = list(whole.lower), list(whole.lower)
+        for dim, (map_, factor) in enumerate(zip(form.maps, self._factors, strict=True) if 0 not in form.shape else ()):
             index = indices_of(form, map_)
-            lower.append(max(int(index.min()) * factor, low))
-            upper.append(min((int(index.max()) + 1) * factor, high))
+            lower[dim] = max(int(index.min()) * factor, whole.lower[dim])
+            upper[dim] = min((int(index.max()) + 1) * factor, whole.upper[dim])
         part = whole.domain._replace(lower=tuple(lower), upper=tuple(upper))
         return self.original.storage_statistics(cut(self._view, part))
 

@@ -141,8 +141,8 @@ class MemoryArray(Driver):
         return prod(form.shape) <= _QUICK
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
-        """Return that every element is stored; no element is if the view is empty."""
-        return 0 in form.shape, True
+        """Return that every element is stored, also of an empty view."""
+        return False, True
 
     def _check_transaction(self) -> None:
         if self.transaction is not None:

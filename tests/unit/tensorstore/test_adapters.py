@@ -130,6 +130,16 @@ def test_no_blocks_are_stored_and_not_stored() -> None:
     assert outcome(lambda: statistics(ours)) == outcome(lambda: statistics(theirs))
 
 
+def test_what_is_in_memory_is_stored() -> None:
+    def seen(ts: Any) -> list[Any]:
+        array = ts.array(np.arange(4))
+        views = (array, array[1:1], ts.cast(array, ts.int8)[1:1], ts.downsample(array, [2], "mean")[1:1])
+        return [view.storage_statistics(query_not_stored=True, query_fully_stored=True).result() for view in views]
+
+    assert [(found.not_stored, found.fully_stored) for found in seen(ours)] == [(False, True)] * 4
+    same(seen)
+
+
 def test_views_of_downsampled_stores() -> None:
     """Slices with any step, arrays of indices and diagonals of what is downsampled."""
     elements = np.random.default_rng(1).integers(0, 99, (13, 17)).astype(np.int32)
