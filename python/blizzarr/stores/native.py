@@ -9,6 +9,7 @@ from blizzarr import _native
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.ranges import check_lengths
 
 
 class NativeStore(BaseStore):
@@ -45,6 +46,7 @@ class NativeStore(BaseStore):
         return self.native.present(keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        check_lengths(ranges)
         parts = self.native.get_ranges(check_key(key), ranges)
         return None if parts is None else [*parts]
 

@@ -21,6 +21,7 @@ from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, list_sorted, list_sorted_dir
 from blizzarr.stores.locks import SoleLock
 from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.ranges import check_lengths
 from blizzarr.stores.zip.archive import Archive
 
 DEFAULT_LIMIT = 1 << 30
@@ -138,6 +139,7 @@ class ZipStore(BaseStore):
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
+        check_lengths(ranges)
         with failures("read", key, self):
             return self._archive.read_ranges(key, ranges, self.limit)
 
