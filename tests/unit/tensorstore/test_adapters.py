@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import product
 from typing import Any
 
@@ -295,6 +296,41 @@ def test_what_does_not_go_together() -> None:
         lambda ts: ts.stack([ts.array([1])]).chunk_layout,
     ):
         same(call)
+
+
+@pytest.mark.parametrize("own", [{"driver": "downsample"}, {"driver": "cast", "dtype": "int8"}], ids=str)
+@pytest.mark.parametrize(
+    "below",
+    [
+        {"driver": "zarr3", "kvstore": "memory://", "dtype": "int8"},
+        {"driver": "zarr3", "kvstore": "memory://", "metadata": {"shape": [4], "data_type": "int8"}},
+        {"driver": "array", "array": [1, 2], "dtype": "int8"},
+        {"driver": "array", "array": [1, 2], "dtype": "int16"},
+    ],
+    ids=str,
+)
+def test_the_json_of_a_spec_is_a_spec(own: dict[str, Any], below: dict[str, Any]) -> None:
+    """Also where the array below has the same data type, which is then there once or twice."""
+    if own["driver"] == "downsample":
+        own = {**own, "downsample_factors": [2], "downsample_method": "mean"}
+
+    def seen(ts: Any) -> list[Any]:
+        spec = ts.Spec({**own, "base": below})
+        again = ts.Spec(spec.to_json())
+        assert again == spec == pickle.loads(pickle.dumps(spec))
+        return [spec.to_json(), again.base.to_json()]
+
+    same(seen)
+
+
+def test_the_rank_of_what_is_downsampled_is_known() -> None:
+    json = {"driver": "downsample", "downsample_factors": [2, 1], "downsample_method": "mean", "dtype": "int8"}
+
+    def seen(ts: Any) -> Any:
+        return ts.Spec({**json, "base": {"driver": "zarr3", "kvstore": "memory://"}}).base.to_json()
+
+    assert (seen(ours)["rank"], seen(ours)["dtype"]) == (2, "int8")
+    same(seen)
 
 
 def test_specs_of_adapters() -> None:

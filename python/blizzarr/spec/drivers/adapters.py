@@ -60,17 +60,19 @@ class _OfOne(Driver):
         return known
 
 
-def _base(members: Members) -> SpecNode:
+def _base(members: Members, **known: Any) -> SpecNode:
+    """Take the array below, with what is known of it already."""
     if "base" not in members.left:
         raise SpecError('Error parsing object member "base": Expected object, but member is missing')
-    return members.take("base", spec_from_json)
+
+    def parse(value: Any) -> SpecNode:
+        return spec_from_json({**known, **value} if isinstance(value, dict) else value)
+
+    return members.take("base", parse)
 
 
 def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
     json = spec_json(node.bases[0], include_defaults)
-    dtype, below = node.schema.dtype, node.bases[0].schema.dtype
-    if dtype is not None and below is not None and dtype == below:
-        json.pop("dtype", None)
     if node.transform is not None:
         # The view has it.
         json.pop("rank", None)
@@ -104,13 +106,17 @@ class CastSpec(_OfOne):
         return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
 
 
+_SHARED: Final = ("dtype", "rank")
+
+
 class DownsampleSpec(_OfOne):
     """An array with fewer elements, each of which stands for a block."""
 
     name: ClassVar = "downsample"
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        base = _base(members)
+        dtype = node.schema.dtype
+        base = _base(members, **({} if dtype is None else {"dtype": dtype.name}))
         rank = base.rank
 
         def fitting(value: Any) -> tuple[int, ...]:
@@ -125,13 +131,14 @@ class DownsampleSpec(_OfOne):
         schema.update(rank=len(factors))
         if base.schema.dtype is not None:
             schema.update(dtype=base.schema.dtype)
-        elif schema.dtype is not None:
-            base = with_schema(base, Schema(dtype=schema.dtype))
+        base = with_schema(base, Schema(dtype=schema.dtype, rank=schema.rank))
         return node.altered(schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        # The data type and the rank are those of this one.
+        base = {name: value for name, value in _base_json(node, include_defaults).items() if name not in _SHARED}
         return {
-            "base": _base_json(node, include_defaults),
+            "base": base,
             "downsample_factors": list(node.options["factors"]),
             "downsample_method": node.options["method"],
         }
