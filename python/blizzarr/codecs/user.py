@@ -51,11 +51,9 @@ def _serializer(endian: str, dtype: DataType | None) -> Codec:
         return BytesCodec(endian)
     from blizzarr.codecs.objects import OBJECT_CODECS
 
-    for row in OBJECT_CODECS.values():
-        if row.element_type == dtype.name and row.name in CATALOGUE and not row.options:
-            return row()
-    there = f"one of the codecs of objects, as the elements are Python's: {', '.join(OBJECT_CODECS)}"
-    raise MetadataError(problems=[Problem("serializer", there, "nothing")])
+    # Arrays of any objects are refused before, if no codec says what the objects are.
+    rows = (row for row in OBJECT_CODECS.values() if row.name in CATALOGUE and not row.options)
+    return next(row() for row in rows if row.element_type == dtype.name)
 
 
 def _in_one(codecs: Sequence[Codec], endian: str) -> list[Codec]:

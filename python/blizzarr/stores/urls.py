@@ -192,14 +192,13 @@ def _refuse_node(target: Any) -> None:
         raise TypeError(f"expected a store, found {type(target).__name__}; pass its attribute `store`")
 
 
-def check_mode(mode: str) -> str:
-    """Return the mode; raise `ValueError` if there is no such mode."""
+def check_mode(mode: str) -> None:
+    """Raise `ValueError` if there is no such mode."""
     if mode not in MODES:
         raise ValueError(
             f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "
             f"or 'w-' (make, must not exist), found {mode!r}"
         )
-    return mode
 
 
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
