@@ -264,6 +264,11 @@ def test_undefined_fill_values() -> None:
             r"expected one of the 3 labels of the codec, or an empty text at index \(1,\), found 'u",
         ),
         ("categorize", 1, r"expected one of the 3 labels"),
+        (
+            "categorize",
+            ["x"],
+            r"expected one of the 3 labels of the codec, or an empty text at index \(1,\), found \['x",
+        ),
         ("pickle", lambda: None, r"expected an object that can be pickled at index \(1,\), found function"),
     ],
 )
