@@ -424,7 +424,9 @@ def test_reshape_is_a_value_however_its_axes_are_listed() -> None:
     assert (one, hash(one)) == (other, hash(other))
 
 
-@pytest.mark.parametrize("shape", [[5, -1], [[0, 1, 2, 3, 4]], [[0, 1], [3], 9], [[2], -1], [[0, 2], 12], [217]])
+@pytest.mark.parametrize(
+    "shape", [[5, -1], [[0, 1, 2, 3, 4]], [[0, 1], [3], 9], [[2], -1], [[0, 2], 12], [217], [7, 31]]
+)
 def test_reshape_refuses_other_shapes(shape: list[Any]) -> None:
     with pytest.raises(MetadataError, match=r"codecs\[0\]\.configuration\.shape"):
         chain("uint16", (2, 4, 9, 3), codec("reshape", shape=shape), "bytes")
