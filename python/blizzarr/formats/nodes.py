@@ -108,5 +108,8 @@ def node_of(key: str, forms: Iterable[Format] | None = None) -> str | None:
     By default, the formats that may be in one hierarchy with the newest are considered.
     """
     newest = next(iter(FORMATS.values()))
-    paths = (form.node_of(key) for form in forms or relatives(newest, ""))
-    return next((path for path in paths if path is not None), None)
+    for form in forms or relatives(newest, ""):
+        path = form.node_of(key)
+        if path is not None:
+            return path
+    return None

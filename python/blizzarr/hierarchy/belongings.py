@@ -66,6 +66,7 @@ def own_keys(
     nodes: Mapping[str, object],
     forms: Sequence[Format] | None = None,
     being_removed: Iterable[Chunks] = (),
+    documents: Collection[str] | None = None,
 ) -> tuple[list[str], list[str]]:
     """Return the keys of documents, innermost first, and the keys of chunks; other keys belong to other programs.
 
@@ -74,6 +75,7 @@ def own_keys(
     - `forms`: the formats whose documents are looked for; by default the newest, and those that may be in one place
       with it.
     - `being_removed`: chunks of arrays whose documents may be gone already.
+    - `documents`: the keys of documents among `keys`, if they are known.
 
     >>> keys = ["a/zarr.json", "a/1", "a/notes.txt", "a/b/zarr.json", "a/b/c/0", "a/b/c/x.png"]
     >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
@@ -87,13 +89,14 @@ def own_keys(
     for one in being_removed:
         live = patterns.get(one.prefix)
         patterns[one.prefix] = one.pattern if live is None else re.compile(f"{live.pattern}|{one.pattern.pattern}")
-    documents: list[str] = []
-    chunks: list[str] = []
-    for key in keys:
-        if node_of(key, forms) is not None:
-            documents.append(key)
-        elif key.rpartition("/")[2] in (PROGRESS, REMOVAL) or _is_chunk(key, patterns):
-            chunks.append(key)
+    if documents is None:
+        keys = list(keys)
+        documents = {key for key in keys if node_of(key, forms) is not None}
+    chunks = [
+        key
+        for key in keys
+        if key not in documents and (key.rpartition("/")[2] in (PROGRESS, REMOVAL) or _is_chunk(key, patterns))
+    ]
     return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
 
 
@@ -160,9 +163,10 @@ def belongings(
     documents_beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
     beside = sorted(key for key in documents_beside if not key.startswith(tuple(prefixes)))
     keys += [key for key, value in zip(beside, get_many(store, beside), strict=True) if value is not None]
-    places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None})
-    nodes = {path: None} | dict(zip(places, _nodes(store, places, keys, forms), strict=True))
-    documents, chunks = own_keys(keys, nodes, forms, removed.chunks)
+    owners = {key: node_path for key in keys if (node_path := node_of(key, forms)) is not None}
+    places = sorted(set(owners.values()))
+    nodes = {path: None} | dict(zip(places, _nodes(store, places, list(owners)), strict=True))
+    documents, chunks = own_keys(keys, nodes, forms, removed.chunks, owners.keys())
     arrays, behind = {}, {}
     for node_path, meta in nodes.items():
         if isinstance(meta, ArrayMeta):
@@ -201,13 +205,12 @@ def belongings(
 
 
 def _nodes(
-    store: Store, places: Sequence[str], keys: Iterable[str], forms: Sequence[Format]
+    store: Store, places: Sequence[str], documents: Sequence[str]
 ) -> list[ArrayMeta | GroupMeta | BlizzarrError | None]:
-    """Return what `read_many` does; far away, only the documents among these keys, which are all, are asked for."""
+    """Return what `read_many` does; far away, only these documents, which are all, are asked for."""
     if not is_remote(store):
         return read_many(store, places)
-    wanted = [key for key in keys if node_of(key, forms) is not None]
-    pairs = zip(wanted, get_many(store, wanted), strict=True)
+    pairs = zip(documents, get_many(store, documents), strict=True)
     known = {key: as_bytes(value) for key, value in pairs if value is not None}
     results = find_many(store, places, known=known) if known else [None] * len(places)
     return [result.meta if isinstance(result, StoredNode) else result for result in results]

@@ -177,7 +177,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
             for prefix in prefixes:
                 delete_prefix(prefix)
     else:
-        each(store, store.delete, chunks)
+        delete_many(store, chunks)
         for array_path, array in things.arrays.items():
             # Chunks that were stored after the listing; without the documents, nobody stores any more.
             remove_chunks(store, array_path, array)
