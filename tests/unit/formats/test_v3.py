@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,11 @@ from blizzarr.codecs import (
 )
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
-from blizzarr.formats import v3
-from blizzarr.formats.document import dump, load
+from blizzarr.formats import v3, v3_array
+from blizzarr.formats.document import check_depth, dump, load
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.problems import Problems
 
 SPEC_EXAMPLE = """
     {
@@ -307,3 +309,18 @@ def test_raw_bytes_are_spelled_as_most_readers_have_them(dtype: Any) -> None:
     array.attrs["a"] = 1
     kept = json.loads(values["zarr.json"])
     assert (kept["data_type"], kept["fill_value"]) == ("r24", [97, 98, 99])
+
+
+def test_changing_attributes_checks_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = blizzarr.create_array(tmp_path / "a", shape=(4,), dtype="i4", attributes={"known": [[1], [2]]})
+    checked: list[dict[str, object]] = []
+    check = check_depth
+
+    def counted(value: dict[str, object], path: str, problems: Problems) -> bool:
+        checked.append(value)
+        return check(value, path, problems)
+
+    monkeypatch.setattr(v3_array, "check_depth", counted)
+    array.attrs["new"] = 7
+    assert checked == [{"known": [[1], [2]], "new": 7}]
+    assert dict(blizzarr.open_array(tmp_path / "a").attrs) == {"known": [[1], [2]], "new": 7}
