@@ -33,7 +33,8 @@ def run(suite: Suite, interpreter: Path, top: Path, with_plugin: bool, jobs: int
         if jobs > 1:
             command += ["--numprocesses", str(jobs)]
         paths = [ROOT / "python", HERE / "plugins", declared()]
-        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        # Each process lists the parameters that are sets in the same order.
+        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONHASHSEED": "0"}
         if with_plugin:
             variables.update(suite.variables)
         log = top.parents[1] / f"{suite.plugin if with_plugin else 'without'}.log"
