@@ -170,7 +170,8 @@ class GroupStore(ZarrStore):
         each(
             self.zarr_group.store, lambda one: set_one(dict([one]), *arguments, **options), few.items(), ARRAYS_AT_ONCE
         )
-        set_one({name: one for name, one in variables.items() if name not in few}, *arguments, **options)
+        if rest := {name: one for name, one in variables.items() if name not in few}:
+            set_one(rest, *arguments, **options)
 
     def finish(self) -> None:
         """Append to the coordinate what `write` has left, which takes effect as a whole."""

@@ -175,3 +175,21 @@ def test_an_append_says_which_variables_it_leaves_behind() -> None:
     more[["p"]].drop_vars("time").blizzarr.to_zarr(store, append_dim="time")
     whole = xr.open_dataset(store, engine="blizzarr")
     assert (whole.time.values.tolist(), whole.p.values.tolist()) == ([0, 1, 2, 3], [3, 4, 3, 4])
+
+
+def test_xarray_is_handed_variables_whenever_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own test of regions expects the data among them: here twice, as a trial comes first."""
+    store: dict[str, Any] = {}
+    data = xr.Dataset({"v": (("x", "y"), np.arange(6).reshape(2, 3))}, coords={"x": [0, 1], "y": [5, 6, 7]})
+    data.blizzarr.to_zarr(store)
+    handed = []
+    theirs = xr.backends.ZarrStore.set_variables
+
+    def watched(self: Any, variables: Any, *arguments: Any, **options: Any) -> None:
+        handed.append(list(variables))
+        theirs(self, variables, *arguments, **options)
+
+    monkeypatch.setattr(xr.backends.ZarrStore, "set_variables", watched)
+    (data.isel(x=[1], y=slice(1, 3)) + 10).blizzarr.to_zarr(store, region="auto", mode="r+")
+    assert handed == [["v"], ["v"]]
+    assert xr.open_dataset(store, engine="blizzarr").v.values.tolist() == [[0, 1, 2], [3, 14, 15]]
