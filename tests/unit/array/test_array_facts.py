@@ -14,6 +14,7 @@ import blizzarr
 from blizzarr.codecs import TransposeCodec
 from blizzarr.stores import LocalStore, MemoryStore
 from support.arrays import make
+from support.user_stores import Least
 
 
 def test_numpy_names() -> None:
@@ -168,24 +169,11 @@ def test_handles_of_one_array_are_equal(tmp_path: Path) -> None:
     assert (z == np.arange(4)).tolist() == [True, True, True, True]
 
 
-class _Store:
-    """A store of the user, without a way to compare two."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.values.get(key)
-
-    def set(self, key: str, value: bytes) -> None:
-        self.values[key] = bytes(value)
-
-
 _urls = (f"memory://facts-{number}" for number in count())
 
 
 @pytest.mark.parametrize("mode", ["r+", "r"])
-@pytest.mark.parametrize("make_target", [dict, lambda: next(_urls), _Store], ids=["mapping", "fsspec", "object"])
+@pytest.mark.parametrize("make_target", [dict, lambda: next(_urls), Least], ids=["mapping", "fsspec", "object"])
 def test_handles_in_any_store_are_equal(make_target: Any, mode: Any) -> None:
     target, other = make_target(), make_target()
     for each in (target, other):

@@ -8,22 +8,7 @@ import numpy as np
 
 import blizzarr
 from blizzarr.array import erase
-
-
-class Unlisted:
-    """The least that a writable store has."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.values.get(key)
-
-    def set(self, key: str, value: bytes) -> None:
-        self.values[key] = bytes(value)
-
-    def delete(self, key: str) -> None:
-        self.values.pop(key, None)
+from support.user_stores import Unlisted
 
 
 class Undeletable(Unlisted):

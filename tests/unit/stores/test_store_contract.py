@@ -11,6 +11,7 @@ import pytest
 
 from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, Store, StoreWrapper, ZipStore
 from blizzarr.testing.stores import StoreContract
+from support.user_stores import Unlisted
 
 
 class TestLocalStore(StoreContract):
@@ -49,20 +50,8 @@ class TestZipStoreDeflated(StoreContract):
         return ZipStore(tmp_path / "root.zip", mode="a", compression="deflated")
 
 
-class Few:
-    """As little as a store can have and still be written."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.values.get(key)
-
-    def set(self, key: str, value: bytes) -> None:
-        self.values[key] = bytes(value)
-
-    def delete(self, key: str) -> None:
-        self.values.pop(key, None)
+class Few(Unlisted):
+    """As little as a store can have and still be written and listed."""
 
     def list(self, prefix: str = "") -> list[str]:
         return [key for key in tuple(self.values) if key.startswith(prefix)]
