@@ -27,7 +27,7 @@ from blizzarr.array.exclusive import exclusive
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
-from blizzarr.formats import StoredNode, encode, encode_resized, lock_key, stored_document
+from blizzarr.formats import StoredNode, encode_resized, lock_key, stored_document
 from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import revise, versioned
 from blizzarr.indexing.selection import Axes
@@ -168,7 +168,6 @@ def append(
     def fill(longer: Binding, region: Axes, published: ArrayMeta) -> None:
         grown.append(published)
         adopt(published, longer)
-        longer.learn(encode(published, path).get(key), published.shape)
         # The engine need not compare the document that was just replaced.
         write(longer.beyond(), (added.shape, region, False), added)
 
