@@ -28,6 +28,7 @@ pub mod panics;
 pub mod pool;
 pub mod progress;
 pub mod read;
+mod read_ahead;
 mod read_cached;
 pub mod read_element;
 mod read_raw;

@@ -6,6 +6,7 @@
 //!    the target if the region lies there verbatim, else into a buffer of this thread and copied.
 //! 4. A shard: [`crate::read_shard`].
 //!
+//! Of a store that is far away, whole chunks are requested ahead: [`crate::read_ahead`].
 //! An array with a pool keeps what was decoded: [`crate::read_cached`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,11 +22,13 @@ use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
 use crate::progress::{self, Count};
+use crate::read_ahead::{read_ahead, Requested};
 use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
 use crate::scratch;
+use crate::source::Slice;
 use crate::store::{open_to_read, Reader};
 use crate::surplus::noting;
 
@@ -66,10 +69,11 @@ pub fn read_asked(
     let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
     let surplus = Mutex::new(None);
     let waiting = options.waiting_readers_for(split.count, array.chain.length);
-    let done = pool::run_waiting(threads, waiting, split.count, options.interrupted, |job, _| {
+    let read_job = |job: usize, requested: Option<Requested>| {
         let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut indices, &mut region);
         array.keys.write(&indices, &mut key);
+        let mut requested = requested;
         // A panic in here is of this chunk, too.
         let decode = || {
             undisturbed(options.interrupted, || {
@@ -87,7 +91,7 @@ pub fn read_asked(
                         return Ok(());
                     }
                 }
-                if !read_chunk(array, &key, &indices, &region, target, &inside)? {
+                if !read_chunk(array, &key, &indices, &region, target, &inside, requested.take())? {
                     missing.store(true, Ordering::Relaxed);
                 }
                 Ok(())
@@ -99,7 +103,14 @@ pub fn read_asked(
             surplus.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(told);
         }
         done.map_err(|error| error.at_chunk(&key, array.keys.indices(&indices)))
-    });
+    };
+    let done = match read_ahead(array, &split, threads, options, &read_job) {
+        Some(done) => done,
+        None => {
+            let read_job = |job, _| read_job(job, None);
+            pool::run_waiting(threads, waiting, split.count, options.interrupted, read_job)
+        }
+    };
     match &array.document {
         Some(document) => {
             let done = done.map(|()| Fetched { any: fetched.into_inner(), missing: missing.into_inner() });
@@ -124,7 +135,8 @@ pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result
     read()
 }
 
-/// Reads the region of a chunk; `false` if the chunk is not stored, and so reads as the fill value.
+/// Reads the region of a chunk, whose value may have been requested; `false` if the chunk is not stored, and so reads as the
+/// fill value.
 fn read_chunk(
     array: &Array,
     key: &str,
@@ -132,10 +144,22 @@ fn read_chunk(
     region: &Region,
     target: &Target<'_>,
     options: &Options<'_>,
+    requested: Option<Requested>,
 ) -> Result<bool> {
-    let is_stored = match open_to_read(&*array.store, &array.lock_key, key, options.interrupted)? {
-        Some(reader) => read_cell(&*array.chain_at(indices)?, reader.as_ref(), region, target, options)?,
-        None => false,
+    let read = |reader: &dyn Reader| read_cell(&*array.chain_at(indices)?, reader, region, target, options);
+    let is_stored = match requested {
+        Some(value) => match value? {
+            Some(value) => {
+                let is_stored = read(&Slice(&value));
+                scratch::give_back(value);
+                is_stored?
+            }
+            None => false,
+        },
+        None => match open_to_read(&*array.store, &array.lock_key, key, options.interrupted)? {
+            Some(reader) => read(reader.as_ref())?,
+            None => false,
+        },
     };
     if !is_stored {
         target.fill(region, &array.chain.fill, array.chain.elements.itemsize)?;
@@ -160,7 +184,7 @@ pub fn read_cell(
         return with_encoded(chain, reader, |encoded| {
             scratch::with_vec(|serialized| {
                 chain.decode_bounded(encoded, serialized)?;
-                read_shard(shard, &crate::source::Slice(serialized), region, target, options).map(drop)
+                read_shard(shard, &Slice(serialized), region, target, options).map(drop)
             })
         });
     }

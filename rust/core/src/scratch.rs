@@ -15,12 +15,22 @@ thread_local! {
 
 /// Lends `work` a buffer with unspecified contents and length.
 pub fn with_vec<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-    let mut buffer = BUFFERS.with(|buffers| buffers.borrow_mut().pop()).unwrap_or_default();
+    let mut buffer = take();
     let result = work(&mut buffer);
+    give_back(buffer);
+    result
+}
+
+/// A buffer of this thread with unspecified contents and length, for something else than a call.
+pub fn take() -> Vec<u8> {
+    BUFFERS.with(|buffers| buffers.borrow_mut().pop()).unwrap_or_default()
+}
+
+/// Keeps a buffer for later uses of this thread.
+pub fn give_back(buffer: Vec<u8>) {
     if buffer.capacity() <= KEEP {
         BUFFERS.with(|buffers| buffers.borrow_mut().push(buffer));
     }
-    result
 }
 
 /// Lends `work` exactly `length` bytes with unspecified (but initialised) contents.

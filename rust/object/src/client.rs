@@ -151,8 +151,12 @@ impl Client {
     where
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        let connected = self.connect().map_err(|error| Error::new(Kind::Store, innermost(&error)).at_key(key))?;
+        let connected = self.connected().map_err(|error| error.at_key(key))?;
         wait(work(connected, key.to_owned()), go_on, grace)
+    }
+
+    pub(crate) fn connected(&self) -> Result<Arc<Connected>> {
+        self.connect().map_err(|error| Error::new(Kind::Store, innermost(&error)))
     }
 
     /// A whole value, in `room`, the memory of a former one; `None` if there is none. One of more than `limit` bytes is

@@ -9,7 +9,7 @@
 //! 4. [`limiter`] decides how many requests are in flight, by what was learnt of a server ([`servers`]).
 //! 5. [`client`] makes the requests for one value: ranges, of one version, or the whole.
 //! 6. [`write`] makes those that change what is stored, some of them on the condition that an object is of a version.
-//! 7. [`reader`] is the engine's view of one value.
+//! 7. [`reader`] is the engine's view of values.
 
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,13 @@
-//! One value of an object store, for the engine.
+//! Values of an object store, for the engine: one to read parts of, or many whole ones.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use blizzarr_core::error::{Error, Kind, Result};
-use blizzarr_core::store::{ranges, Reader};
+use blizzarr_core::store::{ranges, Reader, Requests};
 
-use crate::client::{Client, Parts};
-use crate::runtime::GoOn;
-use crate::spans::Wanted;
+use crate::client::{Client, Connected, Parts};
+use crate::runtime::{GoOn, UnderWay};
+use crate::spans::{Span, Wanted};
 
 pub struct ObjectReader<'a> {
     client: &'a Client,
@@ -54,10 +54,16 @@ impl<'a> ObjectReader<'a> {
     fn replaced(&self) -> Error {
         Error::new(Kind::Conflict, "the value was replaced while it was being read").at_key(self.key)
     }
+}
 
-    fn too_long(&self, size: u64, limit: u64) -> Error {
-        let reason = format!("a stored value of {size} bytes is longer than the {limit} a chunk can need");
-        Error::decode("bytes", reason).at_key(self.key)
+/// Makes sure that a value is not longer than what is wanted of it.
+fn check(size: u64, limit: u64, key: &str) -> Result<()> {
+    match size <= limit {
+        true => Ok(()),
+        false => {
+            let reason = format!("a stored value of {size} bytes is longer than the {limit} a chunk can need");
+            Err(Error::decode("bytes", reason).at_key(key))
+        }
     }
 }
 
@@ -87,9 +93,7 @@ impl Reader for ObjectReader<'_> {
             let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
             parts.each(&wanted, |_, bytes| {
                 let size = bytes.len() as u64;
-                if size > limit {
-                    return Err(self.too_long(size, limit));
-                }
+                check(size, limit, self.key)?;
                 ranges::reserve(buffer, size).map_err(|error| error.at_key(self.key))?;
                 buffer.extend_from_slice(bytes);
                 Ok(())
@@ -98,9 +102,7 @@ impl Reader for ObjectReader<'_> {
         }
         let room = std::mem::take(buffer);
         let Some(answer) = self.client.get(self.key, limit, room, self.go_on())? else { return Ok(false) };
-        if answer.size > limit {
-            return Err(self.too_long(answer.size, limit));
-        }
+        check(answer.size, limit, self.key)?;
         *buffer = answer.body;
         Ok(true)
     }
@@ -118,5 +120,31 @@ impl Reader for ObjectReader<'_> {
             Ok(())
         })?;
         Ok(true)
+    }
+}
+
+/// Whole values that are requested at once.
+pub struct ObjectRequests<'a> {
+    connected: Arc<Connected>,
+    under_way: UnderWay<'a, Option<Vec<u8>>>,
+}
+
+impl<'a> ObjectRequests<'a> {
+    pub fn new(client: &Client, go_on: GoOn<'a>) -> Result<Self> {
+        Ok(ObjectRequests { connected: client.connected()?, under_way: UnderWay::new(go_on) })
+    }
+}
+
+impl Requests for ObjectRequests<'_> {
+    fn begin(&mut self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()> {
+        let (store, key) = (Arc::clone(&self.connected), key.to_owned());
+        self.under_way.begin(number, async move {
+            let Some(answer) = store.get(&key, &Span::WHOLE, limit, room).await? else { return Ok(None) };
+            check(answer.size, limit, &key).map(|()| Some(answer.body))
+        })
+    }
+
+    fn next(&mut self) -> Result<(usize, Result<Option<Vec<u8>>>)> {
+        self.under_way.answer()
     }
 }

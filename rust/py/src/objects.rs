@@ -8,10 +8,10 @@ use blizzarr_core::cache::changes;
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::{ending, Interrupt};
 use blizzarr_core::store::version::{Status, Version};
-use blizzarr_core::store::{Conditional, Locker, Reader, Store};
+use blizzarr_core::store::{Conditional, Locker, Reader, Requests, Store};
 use blizzarr_core::{fork, pool};
 use blizzarr_object::client::{Answer, Client};
-use blizzarr_object::reader::ObjectReader;
+use blizzarr_object::reader::{ObjectReader, ObjectRequests};
 use blizzarr_object::settings::{Provided, Provider, Settings};
 use blizzarr_object::spans::Wanted;
 use blizzarr_object::traffic::{self, PROTOCOLS};
@@ -335,6 +335,10 @@ impl Store for RemoteStore {
 
     fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
         Ok(Some(self.reader(key, Some(version))))
+    }
+
+    fn whole_values<'a>(&'a self) -> Result<Option<Box<dyn Requests + 'a>>> {
+        Ok(Some(Box::new(ObjectRequests::new(&self.client, &reading)?)))
     }
 
     fn conditional(&self) -> Option<&dyn Conditional> {

@@ -43,6 +43,11 @@ pub trait Store: Send + Sync {
         self.open(key)
     }
 
+    /// Requests for whole values that one thread can have under way at once, if the store can do that.
+    fn whole_values<'a>(&'a self) -> Result<Option<Box<dyn Requests + 'a>>> {
+        Ok(None)
+    }
+
     /// The interface for replacing a value only if nobody else has replaced it, if the store can do that.
     fn conditional(&self) -> Option<&dyn Conditional> {
         None
@@ -158,6 +163,15 @@ pub trait Conditional: Send + Sync {
     /// Replaces the value by the concatenation of `parts` if it is of this version (`None`: if there is none); `false` if it
     /// is not.
     fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool>;
+}
+
+/// Requests for whole values, which are answered in any order; dropping it gives up those that are not.
+pub trait Requests {
+    /// Requests the value under `key`, of at most `limit` bytes, into the memory of `room`.
+    fn begin(&mut self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()>;
+
+    /// Waits for the next answer: which request it is of, and the value, `None` if there is none.
+    fn next(&mut self) -> Result<(usize, Result<Option<Vec<u8>>>)>;
 }
 
 /// Keys and prefixes directly under a prefix, both in full and sorted; prefixes end with `/`.

@@ -9,19 +9,21 @@ use crate::array::{Array, Options, REQUESTED_BYTES};
 use crate::chain::{Chain, Elements, Serializer};
 use crate::check::{check, Depth};
 use crate::codec::element::Swap;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::interrupt::{never, Interrupt};
 use crate::memory::{Origin, Target};
 use crate::read::read;
 use crate::region::{c_strides, Region};
 use crate::store::memory::MemoryStore;
-use crate::store::{Locker, Reader, Store};
+use crate::store::{Locker, Reader, Requests, Store};
 use crate::write::write;
 
 /// Whatever it is asked takes a while.
 struct Distant {
     store: MemoryStore,
     remote: bool,
+    /// Whether one thread can have several requests under way.
+    ahead: bool,
     now: AtomicUsize,
     most: AtomicUsize,
 }
@@ -57,13 +59,44 @@ impl Store for Distant {
     fn remote(&self) -> bool {
         self.remote
     }
+
+    fn whole_values<'a>(&'a self) -> Result<Option<Box<dyn Requests + 'a>>> {
+        Ok(self.ahead.then(|| Box::new(LastFirst { store: self, begun: Vec::new() }) as Box<dyn Requests>))
+    }
+}
+
+/// Requests of which the last is answered first.
+struct LastFirst<'a> {
+    store: &'a Distant,
+    begun: Vec<(usize, String, u64)>,
+}
+
+impl Requests for LastFirst<'_> {
+    fn begin(&mut self, number: usize, key: &str, limit: u64, _room: Vec<u8>) -> Result<()> {
+        self.begun.push((number, key.to_owned(), limit));
+        let now = self.store.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.store.most.fetch_max(now, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<(usize, Result<Option<Vec<u8>>>)> {
+        let (number, key, limit) = self.begun.pop().expect("nothing is awaited that was not begun");
+        self.store.now.fetch_sub(1, Ordering::SeqCst);
+        // Others get their share of the work.
+        std::thread::sleep(Duration::from_millis(1));
+        let value = self.store.store.get(&key).and_then(|value| match value {
+            Some(value) if value.len() as u64 > limit => Err(Error::new(Kind::Codec, "too long").at_key(&key)),
+            value => Ok(value),
+        });
+        Ok((number, value))
+    }
 }
 
 /// 64 chunks of a byte each, and what counts requests for them.
-fn tiny(remote: bool) -> (Arc<Distant>, Array) {
+fn tiny(remote: bool, ahead: bool) -> (Arc<Distant>, Array) {
     let store = MemoryStore::new();
     store.set("a/zarr.json", &[b"{}"]).unwrap();
-    let store = Arc::new(Distant { store, remote, now: AtomicUsize::new(0), most: AtomicUsize::new(0) });
+    let store = Arc::new(Distant { store, remote, ahead, now: AtomicUsize::new(0), most: AtomicUsize::new(0) });
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
     let chain = Chain::new(vec![1], elements, vec![0], None, Serializer::Elements, vec![]).unwrap();
     let far = Arc::clone(&store) as Arc<dyn Store>;
@@ -74,7 +107,7 @@ fn tiny(remote: bool) -> (Arc<Distant>, Array) {
 #[test]
 fn chunks_of_a_store_that_is_far_away_are_worked_on_many_at_once() {
     for (remote, threads, requests) in [(true, 1, 8), (true, 2, 8), (false, 1, 0), (false, 8, 0)] {
-        let (store, array) = tiny(remote);
+        let (store, array) = tiny(remote, false);
         let options = Options { threads, requests, write_empty: false, interrupted: &never };
         let region = Region::whole(&[64], &c_strides(&[64], 1));
         let values: Vec<u8> = (1..=64).collect();
@@ -94,6 +127,36 @@ fn chunks_of_a_store_that_is_far_away_are_worked_on_many_at_once() {
 }
 
 #[test]
+fn whole_chunks_are_requested_ahead_and_read_in_the_order_of_their_answers() {
+    let (store, array) = tiny(true, true);
+    for key in 0..64u8 {
+        // One in four is not stored.
+        if key % 4 > 0 {
+            store.store.set(&format!("a/c/{key}"), &[&[key]]).unwrap();
+        }
+    }
+    for (threads, requests, most) in [(1, 8, 8), (2, 8, 8), (4, 3, 3), (3, 200, 66)] {
+        let options = Options { threads, requests, write_empty: false, interrupted: &never };
+        let mut elements = vec![99; 40];
+        read(&array, &Region::whole(&[40], &c_strides(&[40], 1)), &Target::of(&mut elements), &options).unwrap();
+        let values: Vec<u8> = (0..40).map(|key| if key % 4 > 0 { key } else { 0 }).collect();
+        assert_eq!(elements, values);
+        // A thread may have read everything before another has begun.
+        assert!(store.most.swap(0, Ordering::SeqCst) <= most && store.now.load(Ordering::SeqCst) == 0);
+    }
+    // A chunk that is too long ends the read, whatever is under way.
+    store.store.set("a/c/9", &[&[1, 2]]).unwrap();
+    let options = Options { threads: 2, requests: 8, write_empty: false, interrupted: &never };
+    let mut elements = vec![0; 64];
+    let whole = Region::whole(&[64], &c_strides(&[64], 1));
+    let error = read(&array, &whole, &Target::of(&mut elements), &options).unwrap_err();
+    assert_eq!(
+        (error.kind, error.key.as_deref(), error.chunk.as_deref()),
+        (Kind::Codec, Some("a/c/9"), Some(&[9][..]))
+    );
+}
+
+#[test]
 fn requests_are_as_many_as_may_be_and_their_chunks_fit_into_memory() {
     let far = Options { threads: 2, requests: 32, write_empty: false, interrupted: &never };
     assert_eq!(far.requesters_for(100, 1), 32);
@@ -107,6 +170,6 @@ fn requests_are_as_many_as_may_be_and_their_chunks_fit_into_memory() {
     let near = Options { requests: 0, ..far };
     assert_eq!((near.requesters_for(100, 1), near.requesters_for(100, 1 << 20)), (1, 2));
     assert_eq!(near.inside(3, 3).requests, 0);
-    let (_, array) = tiny(true);
-    assert_eq!((array.requests(1), array.requests(50), tiny(false).1.requests(50)), (32, 50, 0));
+    let (_, array) = tiny(true, false);
+    assert_eq!((array.requests(1), array.requests(50), tiny(false, false).1.requests(50)), (32, 50, 0));
 }
