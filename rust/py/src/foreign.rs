@@ -1,6 +1,6 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use blizzarr_core::cache::changes;
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBool, PyBytes};
 
+use crate::archive::{Archive, OpenFile};
 use crate::buffer::Buffer;
 use crate::ending::{self, call, call_method};
 use crate::errors::{foreign, handed, of_codec, of_other_version, raise};
@@ -37,6 +38,9 @@ pub struct PythonStore {
     up_to: bool,
     /// Whether its `get` returns bytes that lie in memory already.
     in_memory: bool,
+    /// Whether it has `native_file`, from which the engine reads values without asking it; the file, once there is one.
+    in_file: bool,
+    archive: OnceLock<Arc<Archive>>,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -55,7 +59,7 @@ impl PythonStore {
         let has = |name: &str| object.getattr(name).is_ok_and(|method| method.is_callable());
         let conditional = has("get_with_version") && has("set_if_version");
         let of_versions = has("get_ranges_of_version");
-        let up_to = has("get_up_to");
+        let (up_to, in_file) = (has("get_up_to"), has("native_file"));
         PythonStore {
             object: object.clone().unbind(),
             place,
@@ -65,7 +69,14 @@ impl PythonStore {
             of_versions,
             up_to,
             in_memory,
+            in_file,
+            archive: OnceLock::new(),
         }
+    }
+
+    /// A reader of whatever the store answers to the requests to come, each of which may be costly.
+    fn reader<'a>(&'a self, key: &'a str, version: Option<Arc<str>>) -> Box<dyn Reader + 'a> {
+        Box::new(PythonReader { store: self, key, pinned: Mutex::new(version) })
     }
 
     /// Tells caches that the value may be another one.
@@ -87,12 +98,23 @@ impl Store for PythonStore {
             })?;
             return Ok(value.map(|value| Box::new(Slice(value)) as Box<dyn Reader>));
         }
-        // Lazily: only the reads to come know what to ask for, and each request may be costly.
-        Ok(Some(Box::new(PythonReader { store: self, key, pinned: Mutex::new(None) })))
+        let reader = || self.reader(key, None);
+        if !self.in_file {
+            return Ok(Some(reader()));
+        }
+        if self.archive.get().is_none() {
+            self.call(key, |_, object| {
+                let file: Option<Bound<'_, OpenFile>> = call(&object.getattr("native_file")?, (), None)?.extract()?;
+                file.inspect(|file| drop(self.archive.set(Arc::clone(&file.get().0))));
+                Ok(())
+            })?;
+        }
+        let found = self.archive.get().and_then(|archive| archive.open(key, reader));
+        Ok(Some(found.unwrap_or_else(reader)))
     }
 
     fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
-        Ok(Some(Box::new(PythonReader { store: self, key, pinned: Mutex::new(Some(version)) })))
+        Ok(Some(self.reader(key, Some(version))))
     }
 
     fn conditional(&self) -> Option<&dyn Conditional> {

@@ -6,6 +6,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
+mod archive;
 mod array;
 mod basic;
 mod buffer;
@@ -146,6 +147,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;
     module.add_class::<stores::DocumentLocks>()?;
+    module.add_class::<archive::OpenFile>()?;
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;

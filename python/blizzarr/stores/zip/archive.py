@@ -7,17 +7,22 @@ import itertools
 import os
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from blizzarr import _native
 from blizzarr.errors import ArchiveError, ConflictError, StoreError
 from blizzarr.problems import warn
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.regular import open_file
 from blizzarr.stores.zip.directory import read_directory
 from blizzarr.stores.zip.entries import read_beginning, read_entry, read_entry_ranges
-from blizzarr.stores.zip.file import AppendFile, sync_directory
+from blizzarr.stores.zip.file import AppendFile, Row, sync_directory
 from blizzarr.stores.zip.names import Names
 from blizzarr.stores.zip.records import DEFLATED, STORED, Entry, new_entry, pack_directory, pack_local
+
+_FEW = 32
+"""Fewer values are read sooner one by one than after all entries were given to the engine."""
 
 
 class Archive:
@@ -43,6 +48,7 @@ class Archive:
         self._renamed = False  # to where it goes, which is not known to be on the device yet
         self._changed = False
         self._closed = False
+        self._asked = 0  # values by the engine
         self._lacking: set[str] = set()  # keys whose values could not be appended
         self._reads_only = file is not None  # as long as nothing is added, so that nobody else is kept from adding
         self._writer = os.getpid()  # what a forked child inherits is not its to finish: two would write one end
@@ -104,6 +110,25 @@ class Archive:
         """Raise `ArchiveError` if an entry has another name in the directory than in the file."""
         if self._names is not None:
             self._names.check_listing(all_keys=all_keys)
+
+    def native_file(self) -> _native.OpenFile | None:
+        """Return the file for the engine, which reads from it what is neither compressed nor encrypted.
+
+        None while few values were asked for, and if the file is open for writing, or on Windows.
+        """
+        file = self._file
+        self._asked += 1
+        native = None if file is None or self._asked < _FEW else file.native(partial(self._rows, file.size))
+        if native is not None and self._file is not file:  # another thread has begun to write
+            native.close()
+        return native
+
+    def _rows(self, size: int) -> list[Row]:
+        return [
+            (key, entry.offset, entry.raw_name, entry.flags, entry.crc, entry.size)
+            for key, entry in list(self.entries.items())
+            if entry.is_plain and 0 <= entry.offset < size
+        ]
 
     def read(self, key: str, limit: int) -> bytes | None:
         """Return the value of a key; None if there is none."""
@@ -245,6 +270,7 @@ class Archive:
                 raise
             self._files.append(file)
             self._file = file
+            before.withdraw()
             self._reads_only = False
             self._writer = os.getpid()
         elif self._writer != os.getpid():

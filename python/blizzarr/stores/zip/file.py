@@ -6,14 +6,21 @@ import errno
 import os
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TypeAlias
 
+from blizzarr import _native
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores.regular import open_regular
 
 if sys.platform != "win32":
     import fcntl
+
+
+Row: TypeAlias = tuple[str, int, bytes, int, int, int]
+"""A key and where its value lies: the offset of the local record, the name in the file, flags, checksum and length."""
 
 
 class AppendFile:
@@ -27,6 +34,7 @@ class AppendFile:
         # Only one thread appends, and reads by `pread` leave the position in the file alone.
         self._seek = nullcontext() if hasattr(os, "pread") else threading.Lock()
         self._descriptor = descriptor
+        self._natives: list[_native.OpenFile] = []
         # On Windows it is locked by being open for writing.
         if writes and sys.platform != "win32":
             try:
@@ -53,6 +61,22 @@ class AppendFile:
     def is_open(self) -> bool:
         """True until it is closed."""
         return self._descriptor >= 0
+
+    def native(self, rows: Callable[[], Sequence[Row]]) -> _native.OpenFile | None:
+        """Return the file for the engine, with these rows; None if it is closed, open for writing, or on Windows."""
+        descriptor = self._descriptor
+        # A copy of the descriptor of a file that is locked would keep the lock.
+        if descriptor < 0 or self._modified is None or sys.platform == "win32":
+            return None
+        if not self._natives:
+            self._natives.append(_native.OpenFile(descriptor, rows()))
+        # Otherwise it was closed meanwhile, and the copy may be of another file.
+        return self._natives[0] if self._descriptor == descriptor else None
+
+    def withdraw(self) -> None:
+        """Take the file away from the engine, which then asks for each value."""
+        for native in self._natives:
+            native.close()
 
     def is_unchanged(self) -> bool:
         """Return whether the file at the path is this one, and nobody else has written to it."""
@@ -116,6 +140,7 @@ class AppendFile:
         if self.is_open:
             # Once only: after an error the number may already belong to another file.
             descriptor, self._descriptor = self._descriptor, -1
+            self.withdraw()
             os.close(descriptor)
 
     def _pread(self, length: int, offset: int) -> bytes:

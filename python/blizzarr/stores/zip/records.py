@@ -45,6 +45,11 @@ class Entry(NamedTuple):
         """True if its bytes cannot be read without a password."""
         return bool(self.flags & ENCRYPTED)
 
+    @property
+    def is_plain(self) -> bool:
+        """True if its value lies in the file as it is."""
+        return self.method == STORED and self.stored_size == self.size and not self.encrypted and not self.is_link
+
     def exceeds(self, limit: int) -> bool:
         """Return whether it is compressed, and longer than this when it is not."""
         return self.method != STORED and self.size > limit

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
+from blizzarr import _native
 from blizzarr.errors import ArchiveError, BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.fork import in_child
 from blizzarr.problems import warn
@@ -136,6 +137,10 @@ class ZipStore(BaseStore):
         check_key(key)
         with failures("read", key, self):
             return self._archive.read_up_to(key, limit, self.limit)
+
+    def native_file(self) -> _native.OpenFile | None:
+        """Return the file for the engine; None where it is to read each value by `get`."""
+        return self._archive.native_file()
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)

@@ -8,7 +8,7 @@ pub mod cast_value;
 pub mod checksum;
 pub mod compressed_segmentation;
 pub mod crc32c;
-mod deflate;
+pub(crate) mod deflate;
 pub mod delta;
 pub mod element;
 pub mod fixed_scale_offset;

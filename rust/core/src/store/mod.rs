@@ -1,5 +1,6 @@
 //! Stores: where values live under keys. Only "not found" is `None` or `false`; anything else is an error.
 
+pub mod archive;
 pub mod durability;
 pub mod exclusion;
 pub mod hashed;

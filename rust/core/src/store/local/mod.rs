@@ -45,7 +45,7 @@ mod path;
 mod place;
 mod process_lock;
 mod publish;
-mod read;
+pub mod read;
 mod remove;
 mod rights;
 mod temporary;

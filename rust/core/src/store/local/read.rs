@@ -209,7 +209,8 @@ impl Reader for OpenFile<'_> {
             return Err(ranges::too_long(self.size, limit).at_key(self.key));
         }
         ranges::reserve(buffer, self.size).map_err(|error| error.at_key(self.key))?;
-        append(&self.file, buffer, self.size as usize).map_err(|cause| self.failed(0, self.size as usize, &cause))?;
+        append(&self.file, buffer, 0, self.size as usize)
+            .map_err(|cause| self.failed(0, self.size as usize, &cause))?;
         has_read(self.size as usize);
         Ok(true)
     }
@@ -241,12 +242,12 @@ impl Reader for OpenFile<'_> {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+pub fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
 #[cfg(not(unix))]
-fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, buffer, offset) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
@@ -261,18 +262,20 @@ fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Res
     Ok(())
 }
 
-/// Reads the first `size` bytes of the file into the empty `buffer`, without filling it with zeros first.
+/// Reads `size` bytes from `offset` on into the empty `buffer`, without filling it with zeros first.
 #[cfg(unix)]
-fn append(file: &File, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+pub fn append(file: &File, buffer: &mut Vec<u8>, offset: u64, size: usize) -> io::Result<()> {
     use std::os::fd::AsRawFd;
 
     debug_assert!(buffer.is_empty() && buffer.capacity() >= size);
     while buffer.len() < size {
         let filled = buffer.len();
+        let Ok(place) = libc::off_t::try_from(offset + filled as u64) else {
+            return Err(ErrorKind::UnexpectedEof.into());
+        };
         let room = &mut buffer.spare_capacity_mut()[..size - filled];
         // SAFETY: `room` is writable memory of `room.len()` bytes that nobody else refers to, and the descriptor is open.
-        let read =
-            unsafe { libc::pread(file.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), filled as libc::off_t) };
+        let read = unsafe { libc::pread(file.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), place) };
         match usize::try_from(read) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             // SAFETY: the system has written the first `read` bytes of `room`, which begins at `filled`, and `read` is
@@ -290,9 +293,23 @@ fn append(file: &File, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn append(file: &File, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+pub fn append(file: &File, buffer: &mut Vec<u8>, offset: u64, size: usize) -> io::Result<()> {
     buffer.resize(size, 0);
-    read_exact_at(file, buffer, 0)
+    read_exact_at(file, buffer, offset)
+}
+
+/// Another handle of the file that a descriptor of this process is open on, which the caller keeps open meanwhile.
+#[cfg(unix)]
+pub fn duplicate(descriptor: i32) -> io::Result<File> {
+    // SAFETY: the descriptor is open, as the caller promises; a number that is not leads to the error EBADF, and never to
+    // other memory. Nobody else has the new descriptor.
+    unsafe {
+        let copy = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0);
+        match copy {
+            -1 => Err(io::Error::last_os_error()),
+            copy => Ok(std::os::fd::FromRawFd::from_raw_fd(copy)),
+        }
+    }
 }
 
 /// Reads into as many pieces as one system call takes; 0 also at the end of the file.
