@@ -22,14 +22,14 @@ use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
 use crate::progress::{self, Count};
-use crate::read_ahead::{read_ahead, Requested};
+use crate::read_ahead::read_ahead;
 use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
-use crate::store::{open_to_read, Reader};
+use crate::store::{open_to_read, Reader, Requested};
 use crate::surplus::noting;
 
 /// How often a value is begun to be read, at most, if somebody replaces it again and again.

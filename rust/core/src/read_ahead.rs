@@ -1,8 +1,8 @@
-//! Reading whole chunks of a store that is far away: each thread has several requests under way, and decodes what is
-//! answered first.
+//! Reading whole chunks of a store that is far away: many are requested by a few threads, and decoded in the order of the
+//! answers.
 //!
-//! As many requests are made at once as if each had a thread that waits for it. But threads that are woken for each answer
-//! take longer than the answers of a quick server, and hundreds of them have to be started first.
+//! A thread for each request, woken by its answer, would take longer than the answers of a quick server, and hundreds of
+//! threads would have to be started first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,13 +13,10 @@ use crate::pool;
 use crate::region::Region;
 use crate::scratch;
 use crate::split::Split;
-use crate::store::Requests;
+use crate::store::{Requested, Requests};
 
 /// Reading all of so short a value takes no longer than reading a part of it.
 const SHORT: usize = 16 << 10;
-
-/// What became of a request for a value; `None`: there is none.
-pub type Requested = Result<Option<Vec<u8>>>;
 
 /// Reads each cell of a region, with its value where that was requested before.
 type ReadCell<'a> = &'a (dyn Fn(usize, Option<Requested>) -> Result<()> + Sync);
@@ -36,19 +33,13 @@ pub fn read_ahead(
     if options.requests == 0 || split.count < 2 || array.cache.is_some() || !needs_whole_values(array, split) {
         return None;
     }
-    // Whether the store can do so.
-    match array.store.whole_values() {
-        Ok(None) => return None,
+    let values = match array.store.whole_values() {
+        Ok(values) => values?,
         Err(error) => return Some(Err(error)),
-        Ok(Some(_)) => {}
-    }
-    let requests = requests.clamp(1, split.count);
-    let threads = options.threads.clamp(1, requests);
-    let next = AtomicUsize::new(0);
-    Some(pool::run(threads, threads, options.interrupted, |_, _| {
-        let Some(mut values) = array.store.whole_values()? else { return Ok(()) };
-        read_some(array, split, &next, values.as_mut(), requests.div_ceil(threads), options, read)
-    }))
+    };
+    let ahead = Ahead { array, split, values, requests, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) };
+    let threads = options.threads.clamp(1, split.count);
+    Some(pool::run(threads, threads, options.interrupted, |_, _| ahead.read(options, read)))
 }
 
 /// Whether values are read whole: not those of shards, nor long ones that have the elements each by itself, if a part of
@@ -66,41 +57,48 @@ fn needs_whole_values(array: &Array, split: &Split) -> bool {
     chain.stored_elements().is_none() || chain.length <= SHORT || (is_whole(0) && is_whole(split.count - 1))
 }
 
-/// What one thread does: it requests the values of cells that nobody has begun, up to `at_once`, and reads them.
-fn read_some(
-    array: &Array,
-    split: &Split,
-    next: &AtomicUsize,
-    values: &mut dyn Requests,
-    at_once: usize,
-    options: &Options<'_>,
-    read: ReadCell<'_>,
-) -> Result<()> {
-    let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
-    let mut under_way = 0;
-    // Another thread may have failed.
-    while !pool::is_given_up(false) {
-        (options.interrupted)()?;
-        scratch::spare()?;
-        while under_way < at_once {
-            let job = next.fetch_add(1, Ordering::Relaxed);
-            if job >= split.count {
+/// What the threads of one read share, each of which requests values that nobody has requested, and reads what is answered.
+struct Ahead<'a> {
+    array: &'a Array,
+    split: &'a Split,
+    values: Box<dyn Requests + 'a>,
+    /// How many may be under way.
+    requests: usize,
+    begun: AtomicUsize,
+    under_way: AtomicUsize,
+}
+
+impl Ahead<'_> {
+    fn read(&self, options: &Options<'_>, read: ReadCell<'_>) -> Result<()> {
+        // Another thread may have failed.
+        while !pool::is_given_up(false) {
+            (options.interrupted)()?;
+            scratch::spare()?;
+            self.begin()?;
+            let Some((cell, value)) = self.values.next()? else { break };
+            self.under_way.fetch_sub(1, Ordering::Relaxed);
+            read(cell, Some(value))?;
+        }
+        Ok(())
+    }
+
+    /// Requests values, up to as many as may be under way.
+    fn begin(&self) -> Result<()> {
+        let Ahead { array, split, .. } = *self;
+        let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+        while self.under_way.load(Ordering::Relaxed) < self.requests {
+            let cell = self.begun.fetch_add(1, Ordering::Relaxed);
+            if cell >= split.count {
                 break;
             }
-            split.cell(job, &mut indices, &mut region);
+            self.under_way.fetch_add(1, Ordering::Relaxed);
+            split.cell(cell, &mut indices, &mut region);
             array.keys.write(&indices, &mut key);
             let begun = array
                 .chain_at(&indices)
-                .and_then(|chain| values.begin(job, &key, chain.max_len() as u64, scratch::take()));
+                .and_then(|chain| self.values.begin(cell, &key, chain.max_len() as u64, scratch::take()));
             begun.map_err(|error| error.at_chunk(&key, array.keys.indices(&indices)))?;
-            under_way += 1;
         }
-        if under_way == 0 {
-            break;
-        }
-        let (job, value) = values.next()?;
-        under_way -= 1;
-        read(job, Some(value))?;
+        Ok(())
     }
-    Ok(())
 }

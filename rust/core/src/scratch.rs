@@ -7,6 +7,8 @@ use crate::error::{Error, Kind, Result};
 
 /// Buffers larger than this are given back after use: a thread should not hold on to one giant chunk.
 const KEEP: usize = 64 << 20;
+/// More than this are not nested, but were used for something else than a call.
+const NESTED: usize = 16;
 
 thread_local! {
     // Used as a stack: nested uses take the next one.
@@ -28,9 +30,11 @@ pub fn take() -> Vec<u8> {
 
 /// Keeps a buffer for later uses of this thread.
 pub fn give_back(buffer: Vec<u8>) {
-    if buffer.capacity() <= KEEP {
-        BUFFERS.with(|buffers| buffers.borrow_mut().push(buffer));
-    }
+    BUFFERS.with_borrow_mut(|buffers| {
+        if buffer.capacity() <= KEEP && buffers.len() < NESTED {
+            buffers.push(buffer);
+        }
+    });
 }
 
 /// Lends `work` exactly `length` bytes with unspecified (but initialised) contents.

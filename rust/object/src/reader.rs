@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use blizzarr_core::error::{Error, Kind, Result};
-use blizzarr_core::store::{ranges, Reader, Requests};
+use blizzarr_core::store::{ranges, Reader, Requested, Requests};
 
 use crate::client::{Client, Connected, Parts};
 use crate::runtime::{GoOn, UnderWay};
@@ -130,13 +130,13 @@ pub struct ObjectRequests<'a> {
 }
 
 impl<'a> ObjectRequests<'a> {
-    pub fn new(client: &Client, go_on: GoOn<'a>) -> Result<Self> {
+    pub fn new(client: &Client, go_on: &'a (dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         Ok(ObjectRequests { connected: client.connected()?, under_way: UnderWay::new(go_on) })
     }
 }
 
 impl Requests for ObjectRequests<'_> {
-    fn begin(&mut self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()> {
+    fn begin(&self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()> {
         let (store, key) = (Arc::clone(&self.connected), key.to_owned());
         self.under_way.begin(number, async move {
             let Some(answer) = store.get(&key, &Span::WHOLE, limit, room).await? else { return Ok(None) };
@@ -144,7 +144,7 @@ impl Requests for ObjectRequests<'_> {
         })
     }
 
-    fn next(&mut self) -> Result<(usize, Result<Option<Vec<u8>>>)> {
+    fn next(&self) -> Result<Option<(usize, Requested)>> {
         self.under_way.answer()
     }
 }

@@ -1,9 +1,10 @@
 //! The threads that make requests, and those that wait for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use blizzarr_core::error::{Error, Kind, Result};
@@ -55,18 +56,13 @@ pub fn wait<T: Send + 'static>(
         // Nobody may be waiting any more.
         let _ = sender.send(future.await);
     });
-    next(&receiver, go_on).inspect_err(|_| {
-        let _ = receiver.recv_timeout(grace);
-        task.abort();
-    })?
-}
-
-/// The next answer that comes; the error is that of `go_on`.
-fn next<T>(receiver: &Receiver<T>, go_on: GoOn<'_>) -> Result<T> {
     loop {
         match receiver.recv_timeout(TICK) {
-            Ok(answer) => return Ok(answer),
-            Err(RecvTimeoutError::Timeout) => go_on()?,
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) => go_on().inspect_err(|_| {
+                let _ = receiver.recv_timeout(grace);
+                task.abort();
+            })?,
             Err(RecvTimeoutError::Disconnected) => return Err(unanswered()),
         }
     }
@@ -76,41 +72,70 @@ fn unanswered() -> Error {
     Error::new(Kind::Internal, "a request ended without an answer")
 }
 
-/// Futures of which one thread waits for whichever ends first; those that are left are ended when this is dropped.
+/// Futures of which several threads take those that have ended; the others are ended when this is dropped.
 pub struct UnderWay<'a, T> {
-    tasks: HashMap<usize, AbortHandle>,
-    sender: Sender<(usize, Result<T>)>,
-    answers: Receiver<(usize, Result<T>)>,
-    go_on: GoOn<'a>,
+    answers: Arc<Answers<T>>,
+    tasks: Mutex<HashMap<usize, AbortHandle>>,
+    go_on: &'a (dyn Fn() -> Result<()> + Sync),
+}
+
+struct Answers<T> {
+    ended: Mutex<VecDeque<(usize, Result<T>)>>,
+    arrived: Condvar,
 }
 
 impl<'a, T: Send + 'static> UnderWay<'a, T> {
-    pub fn new(go_on: GoOn<'a>) -> Self {
-        let (sender, answers) = mpsc::channel();
-        UnderWay { tasks: HashMap::new(), sender, answers, go_on }
+    pub fn new(go_on: &'a (dyn Fn() -> Result<()> + Sync)) -> Self {
+        let answers = Arc::new(Answers { ended: Mutex::default(), arrived: Condvar::new() });
+        UnderWay { answers, tasks: Mutex::default(), go_on }
     }
 
-    pub fn begin(&mut self, number: usize, future: impl Future<Output = Result<T>> + Send + 'static) -> Result<()> {
-        let sender = self.sender.clone();
-        // Nobody would miss a sender that a panic has dropped, because there are others.
+    pub fn begin(&self, number: usize, future: impl Future<Output = Result<T>> + Send + 'static) -> Result<()> {
+        let answers = Arc::clone(&self.answers);
         let caught = AssertUnwindSafe(future).catch_unwind();
+        // It ends no sooner than it is listed.
+        let mut tasks = lock(&self.tasks);
         let task = runtime()?.spawn(async move {
-            let _ = sender.send((number, caught.await.unwrap_or_else(|_| Err(unanswered()))));
+            let answer = caught.await.unwrap_or_else(|_| Err(unanswered()));
+            lock(&answers.ended).push_back((number, answer));
+            answers.arrived.notify_one();
         });
-        self.tasks.insert(number, task.abort_handle());
+        tasks.insert(number, task.abort_handle());
         Ok(())
     }
 
-    /// The number of one that has ended, and what it answers.
-    pub fn answer(&mut self) -> Result<(usize, Result<T>)> {
-        let (number, answer) = next(&self.answers, self.go_on)?;
-        self.tasks.remove(&number);
-        Ok((number, answer))
+    /// The number of one that has ended, and what it answers; `None` if another thread has taken the last one.
+    pub fn answer(&self) -> Result<Option<(usize, Result<T>)>> {
+        let mut ended = lock(&self.answers.ended);
+        loop {
+            if let Some((number, answer)) = ended.pop_front() {
+                let mut tasks = lock(&self.tasks);
+                tasks.remove(&number);
+                if tasks.is_empty() {
+                    self.answers.arrived.notify_all();
+                }
+                return Ok(Some((number, answer)));
+            }
+            if lock(&self.tasks).is_empty() {
+                return Ok(None);
+            }
+            let waited = self.answers.arrived.wait_timeout(ended, TICK).unwrap_or_else(PoisonError::into_inner);
+            ended = waited.0;
+            if waited.1.timed_out() {
+                drop(ended);
+                (self.go_on)()?;
+                ended = lock(&self.answers.ended);
+            }
+        }
     }
 }
 
 impl<T> Drop for UnderWay<'_, T> {
     fn drop(&mut self) {
-        self.tasks.values().for_each(AbortHandle::abort);
+        lock(&self.tasks).values().for_each(AbortHandle::abort);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -44,7 +44,7 @@ pub trait Store: Send + Sync {
         self.open(key)
     }
 
-    /// Requests for whole values that one thread can have under way at once, if the store can do that.
+    /// Requests for whole values, of which no thread has to wait for each, if the store can do that.
     fn whole_values<'a>(&'a self) -> Result<Option<Box<dyn Requests + 'a>>> {
         Ok(None)
     }
@@ -166,13 +166,17 @@ pub trait Conditional: Send + Sync {
     fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool>;
 }
 
-/// Requests for whole values, which are answered in any order; dropping it gives up those that are not.
-pub trait Requests {
-    /// Requests the value under `key`, of at most `limit` bytes, into the memory of `room`.
-    fn begin(&mut self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()>;
+/// What became of a request for a value; `None`: there is none.
+pub type Requested = Result<Option<Vec<u8>>>;
 
-    /// Waits for the next answer: which request it is of, and the value, `None` if there is none.
-    fn next(&mut self) -> Result<(usize, Result<Option<Vec<u8>>>)>;
+/// Requests for whole values, which several threads make, and are answered in any order. Dropping it gives up those that
+/// are not answered.
+pub trait Requests: Sync {
+    /// Requests the value under `key`, of at most `limit` bytes, into the memory of `room`.
+    fn begin(&self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()>;
+
+    /// Waits for the next answer: which request it is of, and what became of that. `None` if no request is under way.
+    fn next(&self) -> Result<Option<(usize, Requested)>>;
 }
 
 /// Keys and prefixes directly under a prefix, both in full and sorted; prefixes end with `/`.
