@@ -35,10 +35,9 @@ class DocumentLocks:
     def release(self) -> None: ...
 
 class OpenFile:
-    """A zip file that is open elsewhere, too, whose descriptor is copied; on Unix only."""
+    """A zip file that the engine reads from while this object lives. The descriptor is copied; on Unix only."""
 
     def __init__(self, descriptor: int, rows: Sequence[tuple[str, int, bytes, int, int, int]]) -> None: ...
-    def close(self) -> None: ...
 
 class LocalStore(NativeStore):
     def __init__(

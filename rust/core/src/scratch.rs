@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use crate::codec::room;
 use crate::error::{Error, Kind, Result};
 
-/// Buffers larger than this are given back after use: a thread should not hold on to one giant chunk.
-const KEEP: usize = 64 << 20;
+/// Buffers larger than this are given back after use: a thread should not hold on to one giant chunk. A chunk of 64 MiB and
+/// its checksum are kept.
+const KEEP: usize = 65 << 20;
 /// More than this are not nested, but were used for something else than a call.
 const NESTED: usize = 16;
 

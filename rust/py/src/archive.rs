@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use blizzarr_core::store::archive::{Entry, EntryReader};
@@ -18,11 +17,10 @@ use crate::errors::entry;
 /// A key, and where its value lies: the offset of the local record, the name in the file, flags, checksum and length.
 type Row = (String, u64, Vec<u8>, u16, u32, u64);
 
-/// A file that is open elsewhere, too.
+/// A file that is open elsewhere, too, for as long as Python has it.
 pub struct Archive {
     file: Arc<File>,
     entries: HashMap<String, Entry>,
-    closed: AtomicBool,
 }
 
 impl Archive {
@@ -32,7 +30,7 @@ impl Archive {
         key: &str,
         otherwise: impl FnOnce() -> Box<dyn Reader + 'a>,
     ) -> Option<Box<dyn Reader + 'a>> {
-        let entry = self.entries.get(key).filter(|_| !self.closed.load(Ordering::Acquire))?;
+        let entry = self.entries.get(key)?;
         Some(Box::new(EntryReader::new(Arc::clone(&self.file), entry.clone(), otherwise())))
     }
 }
@@ -49,12 +47,7 @@ impl OpenFile {
         entry(py, "open a zip file", None, || {
             let lies = |(key, offset, name, flags, crc, size)| (key, Entry { offset, name, flags, crc, size });
             let (file, entries) = (Arc::new(duplicate(descriptor)?), rows.into_iter().map(lies).collect());
-            Ok(OpenFile(Arc::new(Archive { file, entries, closed: AtomicBool::new(false) })))
+            Ok(OpenFile(Arc::new(Archive { file, entries })))
         })
-    }
-
-    /// From now on other values may count.
-    fn close(&self) {
-        self.0.closed.store(true, Ordering::Release);
     }
 }

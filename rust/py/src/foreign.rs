@@ -1,6 +1,6 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use blizzarr_core::cache::changes;
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
@@ -40,7 +40,7 @@ pub struct PythonStore {
     in_memory: bool,
     /// Whether it has `native_file`, from which the engine reads values without asking it; the file, once there is one.
     in_file: bool,
-    archive: OnceLock<Arc<Archive>>,
+    archive: OnceLock<Weak<Archive>>,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -104,13 +104,15 @@ impl Store for PythonStore {
         }
         if self.archive.get().is_none() {
             self.call(key, |_, object| {
-                let file: Option<Bound<'_, OpenFile>> = call(&object.getattr("native_file")?, (), None)?.extract()?;
-                file.inspect(|file| drop(self.archive.set(Arc::clone(&file.get().0))));
+                let file = call(&object.getattr("native_file")?, (), None)?;
+                if let Ok(file) = file.cast::<OpenFile>() {
+                    let _ = self.archive.set(Arc::downgrade(&file.get().0));
+                }
                 Ok(())
             })?;
         }
-        let found = self.archive.get().and_then(|archive| archive.open(key, reader));
-        Ok(Some(found.unwrap_or_else(reader)))
+        let archive = self.archive.get().and_then(Weak::upgrade);
+        Ok(Some(archive.and_then(|archive| archive.open(key, reader)).unwrap_or_else(reader)))
     }
 
     fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {

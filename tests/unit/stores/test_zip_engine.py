@@ -1,5 +1,7 @@
 """The engine reads values of a zip file without asking the store for each, once it has asked for some."""
 
+import os
+import sys
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -39,9 +41,42 @@ def test_values_are_those_that_were_written(tmp_path: Path, options: dict[str, o
 
 def test_the_store_is_not_asked_for_each_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, array = opened(zipped(tmp_path / "a.zip"))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the store was asked")
+
     for name in ("get", "get_ranges", "get_up_to"):
-        monkeypatch.delattr(ZipStore, name)
+        monkeypatch.setattr(ZipStore, name, refuse)
     assert (array[...] == VALUES).all()
+
+
+def test_a_class_that_gives_other_values_is_asked(tmp_path: Path) -> None:
+    class Counting(ZipStore):
+        asked = 0
+
+        def get_up_to(self, key: str, limit: int) -> bytes | None:
+            self.asked += key.startswith("c/")
+            return super().get_up_to(key, limit)
+
+    store = Counting(zipped(tmp_path / "a.zip"))
+    array = blizzarr.open_array(store, mode="r")
+    for _ in range(3):
+        assert (array[...] == VALUES).all()
+    assert store.asked == 3 * COUNT
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_nothing_is_open_after_close(tmp_path: Path) -> None:
+    store, _array = opened(zipped(tmp_path / "a.zip"))
+    assert len(descriptors(store.path)) == 2
+    store.close()
+    assert descriptors(store.path) == []
+
+
+def descriptors(path: Path) -> list[str]:
+    folder = "/proc/self/fd"
+    names = [os.path.join(folder, name) for name in os.listdir(folder)]
+    return [name for name in names if os.path.lexists(name) and os.readlink(name) == str(path)]
 
 
 def test_what_is_missing_or_compressed_is_asked_for(tmp_path: Path) -> None:

@@ -118,9 +118,12 @@ class Archive:
         """
         file = self._file
         self._asked += 1
-        native = None if file is None or self._asked < _FEW else file.native(partial(self._rows, file.size))
-        if native is not None and self._file is not file:  # another thread has begun to write
-            native.close()
+        if file is None or self._asked < _FEW:
+            return None
+        native = file.native(partial(self._rows, file.size))
+        if self._file is not file:  # another thread has begun to write
+            file.withdraw()
+            return None
         return native
 
     def _rows(self, size: int) -> list[Row]:

@@ -70,13 +70,15 @@ class AppendFile:
             return None
         if not self._natives:
             self._natives.append(_native.OpenFile(descriptor, rows()))
-        # Otherwise it was closed meanwhile, and the copy may be of another file.
-        return self._natives[0] if self._descriptor == descriptor else None
+        native = self._natives[0]
+        if self._descriptor != descriptor:  # it was closed meanwhile, and the copy may be of another file
+            self.withdraw()
+            return None
+        return native
 
     def withdraw(self) -> None:
         """Take the file away from the engine, which then asks for each value."""
-        for native in self._natives:
-            native.close()
+        self._natives.clear()
 
     def is_unchanged(self) -> bool:
         """Return whether the file at the path is this one, and nobody else has written to it."""

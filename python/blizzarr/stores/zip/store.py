@@ -139,8 +139,9 @@ class ZipStore(BaseStore):
             return self._archive.read_up_to(key, limit, self.limit)
 
     def native_file(self) -> _native.OpenFile | None:
-        """Return the file for the engine; None where it is to read each value by `get`."""
-        return self._archive.native_file()
+        """Return the file for the engine; None where it asks for each value, as of classes that may give other ones."""
+        own = all(getattr(type(self), name) is getattr(ZipStore, name) for name in ("get", "get_up_to", "get_ranges"))
+        return self._archive.native_file() if own else None
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
