@@ -16,6 +16,9 @@ use crate::store::Reader;
 const PIECE: usize = 4096;
 /// The same of a request to a store with costly ones.
 const REQUEST: usize = 128 << 10;
+/// A longer piece is read in parts that are not short, so that its buffer is not larger than the caches, nor new each time.
+const LONG: usize = 1 << 20;
+const NOT_SHORT: usize = 64 << 10;
 /// Bytes that are decoded in place of all, as long as they and what they are decoded from are in the second-level cache.
 const BLOCK: usize = 128 << 10;
 
@@ -38,7 +41,7 @@ pub fn read_raw(
         return cell.read_part(reader, 0..chain.length, bytes);
     }
     let mut exists = true;
-    cell.pieces(region, PIECE, &mut |region, span| {
+    cell.pieces(region, (PIECE, LONG), &mut |region, span| {
         exists = exists && cell.read_piece(reader, region, span, target)?;
         Ok(())
     })?;
@@ -154,7 +157,7 @@ impl Cell<'_> {
         let (chain, itemsize) = (self.chain, self.chain.elements.itemsize);
         let mut pieces: Vec<(Region, Range<usize>)> = Vec::new();
         let mut wanted = 0_usize;
-        self.pieces(region, REQUEST, &mut |region, span| {
+        self.pieces(region, (REQUEST, usize::MAX), &mut |region, span| {
             wanted = wanted.saturating_add(self.stored(&span).len().saturating_add(REQUEST));
             scratch::push(&mut pieces, (region.clone(), span))
         })?;
@@ -198,11 +201,11 @@ impl Cell<'_> {
 
     /// Calls `each` with the region and the span between the first and the last wanted byte; or goes through the outermost
     /// factor of the region one position at a time when that fetches so much less that the extra reads pay, each of
-    /// which costs about as much as `cost` more bytes.
+    /// which costs about as much as `cost` more bytes, or when the span is longer than `most`.
     fn pieces(
         &self,
         region: &Region,
-        cost: usize,
+        (cost, most): (usize, usize),
         each: &mut dyn FnMut(&Region, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let Some(span) = self.span(region) else { return Ok(()) };
@@ -211,9 +214,11 @@ impl Cell<'_> {
                 let count = factor.count(region);
                 let part = factor.narrowed(region, 0);
                 let part_len = self.span(&part).map_or(0, |span| span.len());
-                if count.saturating_mul(cost + part_len) < span.len() {
+                let is_less = count.saturating_mul(cost + part_len) < span.len();
+                let is_no_more = part_len >= NOT_SHORT && count.saturating_mul(part_len) <= span.len() + part_len;
+                if is_less || (span.len() > most && is_no_more) {
                     return (0..count)
-                        .try_for_each(|position| self.pieces(&factor.narrowed(region, position), cost, each));
+                        .try_for_each(|position| self.pieces(&factor.narrowed(region, position), (cost, most), each));
                 }
             }
         }
