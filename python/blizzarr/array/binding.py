@@ -106,11 +106,16 @@ _LONG_FILL: Final = 4096
 """Codec chains with fill values of this many bytes or more are not kept."""
 
 
+def is_kept(metadata: ArrayMeta) -> bool:
+    """Return whether the elements are short enough that what the engine needs may be kept for many arrays."""
+    return metadata.dtype.itemsize < _LONG_FILL
+
+
 def _chains_of(metadata: ArrayMeta, *, by_bytes: bool = False) -> Prepare:
     """Return the function that prepares the engine's codec chain for chunks of a shape, of elements or of bytes."""
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     kept = _chain_of_bytes if by_bytes else _chain
-    return partial(kept if len(fill) < _LONG_FILL else kept.__wrapped__, metadata.dtype, fill, metadata.codecs)
+    return partial(kept if is_kept(metadata) else kept.__wrapped__, metadata.dtype, fill, metadata.codecs)
 
 
 @lru_cache(256)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 from blizzarr.array.array import Array
+from blizzarr.array.binding import is_kept
 from blizzarr.array.facts import binding_of, share_binding
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
-from blizzarr.formats import has_others_beside, is_doubtful
+from blizzarr.formats import has_others_beside, is_doubtful, is_small
 from blizzarr.formats.attributes import pack, unpack
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, Store
@@ -36,10 +37,11 @@ class Reopening(NamedTuple):
     directory: bytes | None
 
     def remember(self, node: object) -> None:
-        """Remember what was read, if it is an array that nothing was warned of."""
+        """Remember what was read, if it is an array that takes little memory and that nothing was warned of."""
         if (
             not isinstance(node, Array)
             or node.metadata.dtype.kind is Kind.OBJECT
+            or not (is_small(node.metadata) and is_kept(node.metadata))
             or is_doubtful(node.store, node.path, node.metadata)
         ):
             _kept[self.place] = False

@@ -48,6 +48,7 @@ from blizzarr.formats.nodes import (
 )
 from blizzarr.formats.ome import OmeChange, ome_changes
 from blizzarr.formats.reading import get_many
+from blizzarr.formats.remembered_nodes import is_small
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_consolidated import own_copies_differ

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats.attributes import pack, unpack
+from blizzarr.formats.document import Stored
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice
 
@@ -24,6 +25,16 @@ _LARGEST: Final = 2**22
 
 Documents: TypeAlias = tuple[bytes | None, ...]
 """The documents of a node, each at its place; `None` for one that there is not."""
+
+
+def are_small(documents: Iterable[bytes | None]) -> bool:
+    """Return whether what such documents say may be remembered for many nodes at a time."""
+    return all(raw is None or len(raw) <= _SMALL for raw in documents)
+
+
+def is_small(meta: ArrayMeta | GroupMeta) -> bool:
+    """Return whether a node comes from such documents."""
+    return isinstance(meta.source, Stored) and are_small(meta.source.raw.values())
 
 
 class RememberedNodes(Generic[N]):
@@ -68,7 +79,7 @@ class RememberedNodes(Generic[N]):
             if not is_kept or (new and any(notice.kind == "fallback" for notice in new)):
                 return meta
             known = None if meta is None else (meta, pack(meta.attributes), new)
-            if length > _SMALL:
+            if not are_small(documents):
                 self._forget_large()
             self._kept.keep(documents, known)
         elif notices is not None and known is not None and known[2]:
@@ -85,10 +96,10 @@ class RememberedNodes(Generic[N]):
 
     def put(self, documents: Documents, meta: N, notices: Sequence[Notice] = ()) -> None:
         """Remember the node of documents that is known without decoding them."""
-        if all(raw is None or len(raw) <= _SMALL for raw in documents):
+        if are_small(documents):
             self._kept.keep(documents, (meta, pack(meta.attributes), notices))
 
     def _forget_large(self) -> None:
         for documents in list(self._kept):
-            if any(raw is not None and len(raw) > _SMALL for raw in documents):
+            if not are_small(documents):
                 self._kept.pop(documents, None)

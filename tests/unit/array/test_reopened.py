@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from shutil import copytree, rmtree
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +177,25 @@ def test_what_another_handle_has_changed_meanwhile_is_read(tmp_path: Path) -> No
         # In place, as by an editor; to read shows that only the attributes have changed.
         document.write_text(json.dumps({**json.loads(document.read_text()), "attributes": {"number": number + 1}}))
         assert array[0, 0] == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory in use is looked up in /proc")
+@pytest.mark.parametrize("options", [{"dtype": "int8", "attributes": {"text": "x" * 2**21}}, {"dtype": "S4000000"}])
+def test_what_is_remembered_of_each_array_is_small(tmp_path: Path, options: dict[str, Any]) -> None:
+    """1,024 arrays are remembered: their number does not bound the memory where each has a long document or element."""
+    for number in range(33):
+        blizzarr.create_array(f"{tmp_path}/{number}", shape=2, **options)
+    program = """if True:
+        import re, sys, blizzarr
+
+        def opened(numbers):
+            for number in numbers:
+                for _ in range(4):
+                    blizzarr.open(f"{sys.argv[1]}/{number}")
+            return int(re.search(r"VmRSS:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) >> 10
+
+        before = opened([0])
+        print(opened(range(1, 33)) - before)
+        """
+    grown = subprocess.run([sys.executable, "-c", program, tmp_path], check=True, capture_output=True).stdout
+    assert int(grown) < 48, "MiB; 2 for each array are too many"
