@@ -102,6 +102,17 @@ def test_damaged_offsets(chunk: bytes) -> None:
         blizzarr.open(store_with(chunk, [vlen()], "string", [4], ""))[:]
 
 
+def test_more_than_a_chunk_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors name the limit: to write so much is refused, and what is stored may be damaged or just too large."""
+    monkeypatch.setattr("blizzarr.codecs.objects.vlen_of_zarrs.MAX_CHUNK_BYTES", 7)
+    array = blizzarr.open(store_with(VECTORS["vlen"][1], [vlen()], "string", [4], ""))
+    expected = "expected at most 7 bytes of elements in a chunk, found 8"
+    with pytest.raises(CodecError, match=f"{expected}: the offsets are damaged, or the chunk is too large"):
+        array[:]
+    with pytest.raises(LimitError, match=f"{expected}; use smaller chunks"):
+        array[:] = ["a", "bcd", "", "äö"]
+
+
 def test_wrong_options_of_vlen() -> None:
     """Codecs that need the shape of a chunk, and data types of other elements, are problems of the document."""
     shard = {"chunk_shape": [1], "codecs": [LITTLE], "index_codecs": [LITTLE]}

@@ -22,7 +22,7 @@ from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, Refusal, Table
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
 from blizzarr.dtypes import DataType
-from blizzarr.errors import CodecError
+from blizzarr.errors import CodecError, LimitError
 from blizzarr.problems import Problems
 
 _KINDS: Final = {"string": VlenUtf8Codec(), "bytes": VlenBytesCodec()}
@@ -179,13 +179,14 @@ class VlenCodec(_OfZarrs):
 
         Raises
         ------
-        CodecError
-            The offsets have no place for so many bytes.
+        LimitError
+            The elements have more bytes than a chunk may have.
         """
         parts = [element.encode() for element in elements] if self.element_type == "string" else elements
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.uint64)
-        if offsets[-1] > min(MAX_CHUNK_BYTES, np.iinfo(self.index_data_type).max):
-            raise CodecError(f"expected elements of at most {MAX_CHUNK_BYTES:,} bytes together, found {offsets[-1]:,}")
+        if offsets[-1] > MAX_CHUNK_BYTES:
+            text = f"expected at most {MAX_CHUNK_BYTES:,} bytes of elements in a chunk, found {offsets[-1]:,}"
+            raise LimitError(f"{text}; use smaller chunks")
         index = encoded(self.index_codecs, self._offset, offsets.astype(self.index_data_type).tobytes())
         data = encoded(self.data_codecs, _BYTE, b"".join(parts))
         length = len(index).to_bytes(_PREFIX, "little")
@@ -197,7 +198,7 @@ class VlenCodec(_OfZarrs):
         Raises
         ------
         CodecError
-            The offsets are damaged, or the elements are.
+            The offsets are damaged, or the elements are, or they have more bytes than a chunk may have.
         """
         at_end = self.index_location == "end"
         length = int.from_bytes(encoded[-_PREFIX:] if at_end else encoded[:_PREFIX], "little")
@@ -207,8 +208,11 @@ class VlenCodec(_OfZarrs):
         cut = room - length if at_end else _PREFIX + length
         index, data = (encoded[cut:room], encoded[:cut]) if at_end else (encoded[_PREFIX:cut], encoded[cut:])
         offsets = np.frombuffer(decoded(self.index_codecs, self._offset, index, prod(shape) + 1), self.index_data_type)
-        if offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any() or offsets[-1] > MAX_CHUNK_BYTES:
+        if offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
             raise CodecError("expected offsets that begin with 0 and do not decrease")
+        if offsets[-1] > MAX_CHUNK_BYTES:
+            text = f"expected at most {MAX_CHUNK_BYTES:,} bytes of elements in a chunk, found {offsets[-1]:,}"
+            raise CodecError(f"{text}: the offsets are damaged, or the chunk is too large for this library")
         whole = decoded(self.data_codecs, _BYTE, data, int(offsets[-1]))
         places = offsets.tolist()
         parts = [whole[start:end] for start, end in pairwise(places)]
