@@ -93,12 +93,17 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """
     if dtype is None:
         array = np.asarray(value)
-        dtype = DType("json") if array.dtype == object else as_dtype(array.dtype)
+        dtype = dtype_of(array)
     else:
         array = np.asarray(value, dtype.numpy_dtype)
     if array.dtype == object:
         array = as_objects(array, dtype)
     return unbroadcast(array), dtype
+
+
+def dtype_of(array: Array) -> DType:
+    """Return the data type of an array; that of objects is JSON."""
+    return DType("json") if array.dtype == object else as_dtype(array.dtype)
 
 
 def as_object(element: Any, dtype: DType) -> Any:
@@ -165,7 +170,7 @@ def fill_json(array: Array) -> Any:
     if array.dtype.kind == "c":
         return fill_json(np.stack([array.real, array.imag], -1))
     with prefixed('Error converting object member "fill_value"'):
-        return array_json(array, DType("json") if array.dtype == object else as_dtype(array.dtype))
+        return array_json(array, dtype_of(array))
 
 
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:

@@ -328,6 +328,13 @@ def set_dtype(schema: Schema, dtype: DType) -> None:
     schema._dtype = dtype
 
 
+def without_dtype(schema: Schema) -> Schema:
+    """Return the other constraints."""
+    others = schema.copy()
+    others._dtype = None
+    return others
+
+
 def merge_schema(schema: Schema, other: Schema) -> None:
     set_rank(schema, other._rank)
     if other._dtype is not None:

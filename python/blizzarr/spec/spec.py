@@ -437,11 +437,14 @@ def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Change:
 
 def changed(node: SpecNode, change: Change, default: Context | None = None) -> SpecNode:
     """Return the node with a change; resources that are not bound then are bound to its context, or to the default."""
-    node = changed_context(node, change.unbind_context, change.strip_context, None)
+    node = with_change(changed_context(node, change.unbind_context, change.strip_context, None), change)
+    return changed_context(node, False, False, default if change.context is None else change.context)
+
+
+def with_change(node: SpecNode, change: Change) -> SpecNode:
+    """Return the node with a change but for its context."""
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None and not is_unconstrained(change.schema):
         change = replace(change, schema=schema_of_base(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
-    if had_none:
-        node = derived(node)
-    return changed_context(node, False, False, default if change.context is None else change.context)
+    return derived(node) if had_none else node

@@ -425,8 +425,8 @@ class CastDriver(AdaptedDriver):
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         node = self.original.spec_of(form, minimal)
         # The transform is written once, for the cast.
-        base = node.altered(schema=Schema(dtype=self.original.dtype), transform=None)
-        return SpecNode("cast", Schema(dtype=self.dtype), node.transform, bases=(base,))
+        base = node.altered(transform=None)
+        return SpecNode("cast", Schema(dtype=self.dtype, rank=base.rank), node.transform, bases=(base,))
 
     def base(self, form: Form) -> tuple[Driver, Form] | None:
         return self.original, form

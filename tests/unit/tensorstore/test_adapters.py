@@ -369,6 +369,51 @@ def test_specs_of_adapters() -> None:
         same(lambda ts, json=json: ts.open(json).result().domain)
 
 
+_FLOATS = {"driver": "zarr3", "kvstore": "memory://", "dtype": "float32"}
+
+
+@pytest.mark.parametrize(
+    ("own", "given"),
+    [
+        ({}, {"shape": [3, 4]}),
+        ({}, {"shape": [3, 4], "fill_value": 7, "dimension_units": ["4nm", None]}),
+        ({"schema": {"domain": {"shape": [3, 4], "labels": ["x", "y"]}, "fill_value": 7}}, {}),
+        ({"schema": {"chunk_layout": {"chunk": {"shape": [3, 2]}}}}, {"shape": [3, 4]}),
+        ({"schema": {"codec": {"driver": "zarr3", "codecs": [{"name": "gzip"}]}}}, {"shape": [3, 4]}),
+        ({"transform": {"input_shape": [3, 4]}}, {}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("base", [_FLOATS, {**_FLOATS, "driver": "zarr"}, {**_FLOATS, "driver": "n5"}], ids=str)
+def test_what_is_asked_of_a_cast_is_of_what_is_stored(
+    base: dict[str, Any], own: dict[str, Any], given: dict[str, Any]
+) -> None:
+    json = {"driver": "cast", "dtype": "int32", "base": base, **own}
+
+    def spec(ts: Any) -> Any:
+        made = ts.Spec(json)
+        made.update(**given)
+        return made.to_json(), made.base.to_json(), made.domain, made.fill_value, made.chunk_layout
+
+    def created(ts: Any) -> Any:
+        store = ts.open(json, create=True, context=ts.Context(), **given).result()
+        store[1, 2] = 5
+        return store.spec(), store.read().result().tolist(), store.domain, store.chunk_layout, store.dimension_units
+
+    same(spec)
+    same(created)
+
+
+def test_a_cast_is_created() -> None:
+    store = ours.open(
+        {"driver": "cast", "dtype": "int32", "base": _FLOATS}, create=True, shape=[2, 2], fill_value=7
+    ).result()
+    store[0, 1] = 300
+    assert store.base.dtype == ours.float32
+    assert store.read().result().tolist() == [[7, 300], [7, 7]]
+    assert store.base.read().result().tolist() == [[7.0, 300.0], [7.0, 7.0]]
+
+
 def test_bases() -> None:
     """What a view is made from, through that view."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
@@ -13,9 +14,11 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import merge_layout
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
+from blizzarr.spec.json_array import dtype_of
+from blizzarr.spec.metadata.elements import converted
 from blizzarr.spec.open_mode import OpenMode, modes_on
-from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import spec_from_json, spec_json, spec_of
+from blizzarr.spec.schema import Schema, without_dtype
+from blizzarr.spec.spec import spec_from_json, spec_json, spec_of, with_change
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.through_view import layout_of_view, units_of_view
 from blizzarr.spec.unit import common_units, merge_units
@@ -71,12 +74,10 @@ def _base(members: Members, **known: Any) -> SpecNode:
     return members.take("base", parse)
 
 
-def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+def _base_json(node: SpecNode, include_defaults: bool, *shared: str) -> dict[str, Any]:
+    """Return the JSON of the array below; what it shares with this one is written once, but among all defaults."""
     json = spec_json(node.bases[0], include_defaults)
-    if node.transform is not None:
-        # The view has it.
-        json.pop("rank", None)
-    return json
+    return json if include_defaults else {name: value for name, value in json.items() if name not in shared}
 
 
 class CastSpec(_OfOne):
@@ -88,10 +89,24 @@ class CastSpec(_OfOne):
         base = _base(members)
         schema = node.schema.copy()
         schema.update(rank=base.rank)
-        return node.altered(schema=schema, bases=(base,))
+        return self.changed(node.altered(schema=Schema(), bases=(base,)), Change(schema=schema))
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """The node with a change; all of the schema but the data type is a constraint on the array below."""
+        own = Schema(dtype=change.schema.dtype, rank=change.schema.rank)
+        below = with_change(node.bases[0], replace(change, schema=without_dtype(change.schema)))
+        return with_schema(node.altered(bases=(below,)), own)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        return {"base": _base_json(node, include_defaults)}
+        return {"base": _base_json(node, include_defaults, *(() if node.rank is None else ("rank",)))}
+
+    def fact(self, node: SpecNode, name: str) -> Any:
+        fill, dtype = spec_of(node.bases[0]).fill_value if name == "fill_value" else None, node.schema.dtype
+        if fill is None or dtype is None:
+            return super().fact(node, name)
+        with suppress(SpecError):  # what cannot be converted is an error when the array is opened
+            return converted(fill, dtype_of(fill), dtype, fill.shape)
+        return None
 
     def base(self, node: SpecNode) -> SpecNode | None:
         """The array below, through the same view."""
@@ -104,9 +119,6 @@ class CastSpec(_OfOne):
         if node.schema.dtype is None:
             raise SpecError("cast URL requires target dtype to be specified")
         return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
-
-
-_SHARED: Final = ("dtype", "rank")
 
 
 class DownsampleSpec(_OfOne):
@@ -135,10 +147,8 @@ class DownsampleSpec(_OfOne):
         return node.altered(schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        # The data type and the rank are those of this one.
-        base = {name: value for name, value in _base_json(node, include_defaults).items() if name not in _SHARED}
         return {
-            "base": base,
+            "base": _base_json(node, include_defaults, "dtype", "rank"),
             "downsample_factors": list(node.options["factors"]),
             "downsample_method": node.options["method"],
         }
