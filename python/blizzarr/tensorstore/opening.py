@@ -32,6 +32,7 @@ from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import raise_no_directory, raise_opening
+from blizzarr.spec.chunk_layout import USAGES, grid_of, merge_layout
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS, Change, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
@@ -297,13 +298,21 @@ def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> b
 def _open_array(node: SpecNode, request: Request) -> TensorStore:
     dtype = node.schema.dtype
     assert dtype is not None, "checked when the spec was made"
-    if node.schema.fill_value is not None:
-        raise SpecError("fill_value not supported")
+    for name in ("fill_value", "codec"):
+        if getattr(node.schema, name) is not None:
+            raise SpecError(f"{name} not supported")
     domain, shape = node.schema.domain, node.options["array"].shape
     if domain is not None and (any(domain.inclusive_min) or domain.shape != shape):
         raise SpecError(f"Mismatch between domain in schema {domain} and array {domain_of(Form.of_shape(shape))}")
     resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
-    return store_of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
+    array = MemoryArray(node.options["array"].copy(), dtype, resource, True, units)
+    layout = array.schema.chunk_layout
+    merge_layout(layout, node.schema.chunk_layout)
+    if any(grid_of(layout, usage).shape.hard for usage in USAGES):
+        raise SpecError("chunking not supported")
+    array.transaction = request.transaction
+    array.check_transaction()
+    return store_of(array)
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:

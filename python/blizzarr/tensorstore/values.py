@@ -126,7 +126,7 @@ class MemoryArray(Driver):
         )
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        self._check_transaction()
+        self.check_transaction()
         elements = picked(self._array, lower_form(form, self._array.shape))
         if out is not None:
             return put_into(out, elements)
@@ -134,7 +134,7 @@ class MemoryArray(Driver):
         return elements if is_own else elements.copy("C")
 
     def write(self, form: Form, source: Elements) -> None:
-        self._check_transaction()
+        self.check_transaction()
         put(self._array, lower_form(form, self._array.shape), source)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
@@ -144,7 +144,8 @@ class MemoryArray(Driver):
         """Return that every element is stored, also of an empty view."""
         return False, True
 
-    def _check_transaction(self) -> None:
+    def check_transaction(self) -> None:
+        """Raise `UnsupportedOperationError` if it was given a transaction."""
         if self.transaction is not None:
             raise UnsupportedOperationError('"array" driver does not support transactions')
 

@@ -104,6 +104,14 @@ case(lambda ts, context: ts.open(SPEC, schema=ts.Schema(fill_value=2), context=c
 case(lambda ts, context: ts.open(SPEC, chunk_layout=ts.ChunkLayout(read_chunk_shape=[3]), context=context))
 case(lambda ts, context: ts.open(SPEC, codec=ts.CodecSpec({"driver": "zarr3", "codecs": ["gzip"]}), context=context))
 case(lambda ts, context: ts.open(SPEC, domain=ts.IndexDomain(shape=[4], labels=["x"]), context=context))
+case(lambda ts, context: ts.open(ARRAY, chunk_layout=ts.ChunkLayout(chunk_shape=[2]), context=context))
+case(lambda ts, context: ts.open(ARRAY, chunk_layout=ts.ChunkLayout(chunk_elements=2), context=context))
+case(lambda ts, context: ts.open(ARRAY, codec=ts.CodecSpec({"driver": "zarr3"}), context=context))
+case(
+    lambda ts, context: ts.open(
+        {"driver": "cast", "base": ARRAY, "dtype": "float32"}, dimension_units=["4nm"], context=context
+    )
+)
 case(lambda ts, context: ts.open(ts.open(SPEC, context=context).result().spec(), context=context))
 case(lambda ts, context: ts.open(ts.open(SPEC, context=context).result()[1:3].spec(minimal_spec=True), context=context))
 case(lambda ts, context: ts.open(ts.open(SPEC, context=context).result().spec(retain_context=True)))
@@ -160,6 +168,22 @@ def test_transactions() -> None:
     assert ours.open(SPEC, context=context).result()[0].read().result() == 0
     transaction.commit_sync()
     assert ours.open(SPEC, context=context).result()[0].read().result() == 5
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ARRAY,
+        {"driver": "cast", "base": ARRAY, "dtype": "float32"},
+        {"driver": "downsample", "base": ARRAY, "downsample_factors": [2], "downsample_method": "mean"},
+    ],
+    ids=lambda spec: spec["driver"],
+)
+def test_what_has_no_transactions_is_not_opened_with_one(spec: dict[str, Any]) -> None:
+    for ts in (ours, tensorstore):
+        with pytest.raises(NotImplementedError, match='"array" driver does not support transactions'):
+            ts.open(spec, transaction=ts.Transaction()).result()
+    assert ours.open(spec).result().read().result().tolist() in ([1, 2, 3], [2, 3])
 
 
 def test_batches() -> None:
