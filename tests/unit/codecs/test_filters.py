@@ -221,8 +221,9 @@ def test_byte_order_left_out() -> None:
 @pytest.mark.parametrize(
     ("codec", "dtype", "text"),
     [
-        (DeltaCodec("<i8"), "int16", "configuration.dtype: expected a type that the 12 bytes of int16 divide into"),
-        (AsTypeCodec("<i4", "<i4"), "int16", "configuration.decode_dtype: expected a type that the 2 bytes of int16"),
+        (DeltaCodec("<i8"), "int16", "configuration.dtype: expected a type whose size divides the 12 bytes of a chunk"),
+        (AsTypeCodec("<i8", "<i8"), "int16", "configuration.decode_dtype: expected a type whose size divides the 12"),
+        (QuantizeCodec(5, "<f4"), "float16", "configuration.dtype: expected a type of 2 bytes, as float16 has"),
         (BitRoundCodec(5), "int16", "this one is for float16, float32, float64"),
         (BitRoundCodec(24), "float32", "configuration.keepbits: expected at most 23"),
         (QuantizeCodec(5), "int16", "configuration.dtype: expected a type of floating-point numbers"),

@@ -119,11 +119,13 @@ class ArrayFilter(NumcodecsCodec):
             return True
         given = memory_type(chunk.dtype, chunk.is_big)
         taken = self.decoded_type(given)
-        size = given.itemsize * (1 if chunk.shape is None or self.elementwise else prod(chunk.shape))
-        if chunk.shape is not None and (size % taken.itemsize or (self.elementwise and size != taken.itemsize)):
-            where = f"{path}.configuration.{self.type_options[0]}"
-            problems.add(where, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
-            return False
+        if chunk.shape is not None and given.itemsize != taken.itemsize:
+            size = given.itemsize * prod(chunk.shape)
+            if self.elementwise or size % taken.itemsize:
+                same = f"a type of {given.itemsize} bytes, as {chunk.dtype} has"
+                expected = same if self.elementwise else f"a type whose size divides the {size} bytes of a chunk"
+                problems.add(f"{path}.configuration.{self.type_options[0]}", expected, taken.str)
+                return False
         if _parsed(self.encoded_type(taken)) is None:
             problems.add(path, "a filter that makes elements of a supported data type", self.encoded_type(taken).str)
             return False

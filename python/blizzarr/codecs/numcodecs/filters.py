@@ -39,11 +39,44 @@ class AsTypeCodec(ArrayFilter):
     encode_dtype: str
     decode_dtype: str | None = None
 
+    def resolve(self, chunk: Chunk) -> AsTypeCodec:
+        codec = super(AsTypeCodec, self).resolve(chunk)
+        if chunk.dtype is None or codec.decoded_type(given := memory_type(chunk.dtype)).itemsize == given.itemsize:
+            return codec
+        return AsTypeOfMemoryCodec(codec.encode_dtype, codec.decode_dtype)
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        return super(AsTypeCodec, self.resolve(chunk)).fits(chunk, path, problems)
+
     def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
         return given.astype(made)
 
     def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
         return stored.astype(taken)
+
+
+@dataclass(frozen=True, slots=True)
+class AsTypeOfMemoryCodec(AsTypeCodec):
+    """The same where `decode_dtype` has another size than an element, as which numcodecs then takes the chunk's memory.
+
+    What is stored need not be near the elements then, so that writing any that would come back as others is refused.
+
+    >>> import numpy as np
+    >>> codec = AsTypeOfMemoryCodec(encode_dtype="<f4", decode_dtype="<i2")
+    >>> codec.encode(np.array([65537, 3], "<i4")).tolist()
+    [1.0, 1.0, 3.0, 0.0]
+    """
+
+    elementwise: ClassVar[bool] = False
+
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        with np.errstate(invalid="ignore"):
+            stored = given.astype(made)
+            same = stored.astype(given.dtype).tobytes() == given.tobytes()
+        if not same:
+            expected = f"elements whose memory, as {given.dtype}, comes back from {made}"
+            raise CodecError(f"expected {expected}, found others; choose a decode_dtype of the elements' own size")
+        return stored
 
 
 _MANTISSA: Final = {"float16": 10, "float32": 23, "float64": 52}
