@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.dtypes.elements import as_elements, null_count, refuse_nulls, texts_of
+from blizzarr.dtypes.elements import as_elements, in_memory, null_count, refuse_nulls, texts_of
 from blizzarr.errors import LimitError, OutOfBoundsError, SelectionError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.lazy_imports import is_instance
@@ -248,6 +248,7 @@ def _check_rank(shape: tuple[int, ...]) -> None:
 
 def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
+    value = in_memory(value)
     if is_instance(value, "numpy.ma:MaskedArray") and (count := null_count(value)):
         raise refuse_nulls(count)
     if hasattr(value, "__array__") and not isinstance(value, np.generic) and not getattr(value, "ndim", 1):

@@ -31,8 +31,8 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
     """
-    check_array(value)
     value = in_memory(value)
+    check_array(value)
     if count := null_count(value):
         if dtype.names == optional.FIELDS:
             value = masked_of(value)
@@ -112,7 +112,7 @@ def check_array(value: object) -> None:
         raise TypeError(f"{found}, of which NumPy would take the names{several}")
     if hasattr(value, "__next__") or isinstance(value, set | frozenset):
         raise TypeError(f"{found}; pass list(...) of it")
-    is_array = hasattr(value, "__array_interface__") or hasattr(value, "__array_struct__") or _is_buffer(value)
+    is_array = _is_exported(value)
     method = next((name for name in _METHODS if callable(getattr(value, name, None))), None)
     # One element after the other is what NumPy reads of arrays that are sequences, like those of z5py.
     is_array |= method is None and all(hasattr(value, name) for name in _OF_SEQUENCES)
@@ -128,7 +128,10 @@ _METHODS = ("toarray", "asarray")
 """Methods of other libraries that make an array, like those of SciPy's sparse arrays and of tifffile."""
 
 
-def _is_buffer(value: Any) -> bool:
+def _is_exported(value: Any) -> bool:
+    """Return whether NumPy finds the memory of a value's elements without ``__array__``."""
+    if hasattr(value, "__array_interface__") or hasattr(value, "__array_struct__"):
+        return True
     try:
         memoryview(value)
     except TypeError:
@@ -137,9 +140,25 @@ def _is_buffer(value: Any) -> bool:
 
 
 def in_memory(value: Any) -> Any:
-    """Return a masked array of Dask computed, which NumPy would get without its mask; any other value as it is."""
+    """Return an array of which NumPy would not find the elements, or not the mask, as one of NumPy's.
+
+    These are masked arrays of Dask, which are computed, and arrays that only DLPack exchanges. Any other value is
+    returned as it is.
+
+    Raise `TypeError` for an array of DLPack that NumPy cannot have: in the memory of another device, for example.
+    """
+    if isinstance(value, (*_PLAIN, np.ndarray)):
+        return value
     is_masked = is_instance(getattr(value, "_meta", None), "numpy.ma:MaskedArray")
-    return value.compute() if is_masked and is_instance(value, "dask.array:Array") else value
+    if is_masked and is_instance(value, "dask.array:Array"):
+        return value.compute()
+    if hasattr(value, "__array__") or not hasattr(value, "__dlpack__") or _is_exported(value):
+        return value
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError) as error:
+        expected = "an array in the memory of the CPU, of a data type that NumPy has"
+        raise TypeError(f"expected {expected}, found {type(value).__name__} ({error}); copy or convert it") from error
 
 
 def null_count(value: Any) -> int:
