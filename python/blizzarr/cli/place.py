@@ -2,6 +2,8 @@
 
 ``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. The root of the hierarchy is found
 by going up as long as there are groups; if nothing exists yet, it is at a name that ends with ``.zarr``.
+
+Brackets at the end are a selection, unless there is a local file of that name; before a slash they are part of a name.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ class Place:
         above, _, name = stripped.rpartition("/")
         name, bracket, _ = name.partition("[")
         whole = os.path.join(above, name)
-        if name and bracket and os.path.exists(whole) and not os.path.exists(stripped):
+        if name and bracket and typed[-1] != "/" and os.path.exists(whole) and not os.path.exists(stripped):
             raise typer.BadParameter(f"expected a selection like [0:10, ::2] behind {whole!r}, found {typed!r}")
         return cls(stripped, *_split(stripped), selection)
 
@@ -108,7 +110,9 @@ class Place:
         place = cls.parse(text)
         if place.selection is not None:
             raise typer.BadParameter(
-                "expected a whole array or group, found a selection, which cat and show take", param_hint=hint
+                f"expected a whole array or group, found a selection, which cat and show take; for a name that ends in "
+                f"brackets, add a slash: {text + '/'!r}",
+                param_hint=hint,
             )
         return place
 

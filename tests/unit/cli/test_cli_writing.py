@@ -369,3 +369,26 @@ def test_an_unfinished_copy_is_called_so(run: Run, tmp_path: Path) -> None:
     assert run("copy", "--resume", tmp_path / "a.zarr", tmp_path / "b.zarr", "--chunks", "3,3").code == 0
     for verb in ("tree", "info", "ls"):
         assert run(verb, tmp_path / "b.zarr").err == ""
+
+
+@pytest.mark.parametrize("place", ["x.zarr", "x.zip", "file://{}/y.zarr"])
+def test_a_slash_says_that_brackets_are_part_of_a_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = place.format(tmp_path)
+    blizzarr.create_group(place)
+    for name, element in (("a", 7), ("a[1]", 8)):
+        with blizzarr.open_group(place, mode="r+") as group:
+            group.create_array(name, data=[element, element + 10])
+    assert run("create", f"{place}/a[2]/", "--shape", "3", "--dtype", "i2")[0] == 0
+    assert run("copy", f"{place}/a[1]/", "b.zarr/c[0]/")[0] == 0
+    assert run("cat", f"{place}/a[1]/")[1].split() == ["8", "18"]
+    assert run("cat", f"{place}/a[1][1]")[1] == "18\n"
+    assert run("cat", f"{place}/a[0]")[1] == "7\n"
+    assert run("cat", "b.zarr/c[0]/", "1")[1] == "18\n"
+    assert list(blizzarr.open_group(place)) == ["a", "a[1]", "a[2]"]
+    assert blizzarr.open_array(place, path="a[2]").shape == (3,)
+    code, _, err, _ = run("info", f"{place}/a[9]")
+    assert code == 2
+    assert "a name that ends in brackets, add a slash:" in " ".join(err.replace("│", " ").split())
