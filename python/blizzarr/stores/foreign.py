@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.credentials import without_secrets
@@ -84,14 +85,20 @@ class ForeignStore(ForeignNames):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ForeignStore):
             return NotImplemented
-        return self.target is other.target and self.read_only == other.read_only
+        return (self.identity, self.read_only) == (other.identity, other.read_only)
 
     def __hash__(self) -> int:
-        return hash((ForeignStore, id(self.target)))
+        return hash((ForeignStore, self.identity))
 
     def __repr__(self) -> str:
         shown = without_secrets(repr(self.target))
         return f"<ForeignStore over {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}>"
+
+    @property
+    def identity(self) -> int:
+        """A number that all stores of one object share."""
+        is_memory = is_instance(self.target, "blizzarr.stores.obstore_stores:ObstoreMemory")
+        return id(self.target.memory if is_memory else self.target)
 
     def get(self, key: str) -> Value | None:
         check_key(key)

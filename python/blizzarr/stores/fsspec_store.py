@@ -14,6 +14,7 @@ from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import ForeignNames
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import changed, changes, failures
+from blizzarr.stores.file_systems import place_in, without_roots
 from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.locks import KeyLocks
@@ -72,7 +73,7 @@ class FsspecStore(ForeignNames):
         # Without a path it is up to the file system; with "/" it is the root, not the current directory.
         self.path = stripped.rstrip("/") or stripped
         self._above = f"{self.path.rstrip('/')}/" if self.path else ""
-        behind = _bottom(fs)
+        behind, _ = without_roots(fs, path)
         reason = _NOT_STORED if is_instance(behind, _REFERENCES) else None
         self.only_readable = _COPIES if is_instance(behind, _CACHES) else reason
         self.read_only = read_only or self.only_readable is not None
@@ -132,13 +133,18 @@ class FsspecStore(ForeignNames):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FsspecStore):
             return NotImplemented
-        return (self.path, self.read_only) == (other.path, other.read_only) and bool(self.fs == other.fs)
+        return (self._place, self.read_only) == (other._place, other.read_only)
 
     def __hash__(self) -> int:
-        return hash((FsspecStore, self.path))
+        return hash((FsspecStore, self._place))
 
     def __repr__(self) -> str:
         return f"<FsspecStore {type(self.fs).__name__}:{without_secrets(self.path, credentials_in(self.path))}>"
+
+    @property
+    def _place(self) -> str:
+        """The directory, as all stores there have it."""
+        return place_in(*without_roots(self.fs, self.path))
 
     @property
     def _credentials(self) -> tuple[str, ...]:
@@ -283,7 +289,7 @@ class FsspecStore(ForeignNames):
         """Return the context in which a value is read: caches other than simplecache have a list of their copies."""
         if self.only_readable is not _COPIES:
             return nullcontext()
-        cache = _bottom(self.fs)
+        cache, _ = without_roots(self.fs, self.path)
         return _copying.held((id(cache), key if type(cache).__name__ == "SimpleCacheFileSystem" else None))
 
     @property
@@ -320,7 +326,7 @@ def _walked(fs: Any, path: str) -> tuple[dict[str, Any], list[str]]:
     """
     # Directories below are remembered, too.
     fs.invalidate_cache()
-    behind = _bottom(fs)
+    behind, _ = without_roots(fs, path)
     find = getattr(behind.find, "__wrapped__", behind.find)
     has_own = find.__module__ not in ("fsspec.spec", "fsspec.asyn")
     files: dict[str, Any] = {}
@@ -343,13 +349,6 @@ def _walked(fs: Any, path: str) -> tuple[dict[str, Any], list[str]]:
             elif name != above.rstrip("/"):
                 waiting.append(name)
     return files, directories
-
-
-def _bottom(fs: Any) -> Any:
-    """Return the file system below those of directories."""
-    while type(fs).__name__ == "DirFileSystem":
-        fs = fs.fs
-    return fs
 
 
 def _is_failure(cause: BaseException | None) -> bool:

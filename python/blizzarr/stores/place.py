@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Final
+from typing import Any
 
 from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import BaseStore
+from blizzarr.stores.file_systems import MEMORY, file_system_of, place_in, slashed
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.generation import is_conditional
 from blizzarr.stores.local import LocalStore
@@ -17,19 +18,6 @@ from blizzarr.stores.native import NativeStore
 from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.wrapper import unwrapped
-
-_MEMORY: Final = "fsspec.implementations.memory:MemoryFileSystem"
-_MANNERS: Final = {
-    "asynchronous",
-    "batch_size",
-    "listings_expiry_time",
-    "loop",
-    "max_paths",
-    "skip_instance_cache",
-    "use_listings_cache",
-}
-"""The options of fsspec's file systems of all kinds, which say how files are reached, not which."""
-_LARGE: Final = 100
 
 
 def place_of(store: Store) -> str:
@@ -42,14 +30,12 @@ def place_of(store: Store) -> str:
     own = _own_place_of(behind)
     if own is not None:
         return own
-    remote = _file_system_of(behind)
+    remote = file_system_of(behind)
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
-        file_system, root = remote
-        return f"{type(file_system).__name__}:{_identity_of(file_system)}:{_slashed(root)}"
-    if is_instance(behind, "blizzarr.stores.obstore_stores:ObstoreMemory"):
-        behind = behind.memory
-    return f"{type(behind).__name__}:{id(behind)}"
+        return place_in(*remote)
+    bare = unwrapped(store)
+    return f"{type(behind).__name__}:{bare.identity if isinstance(bare, ForeignStore) else id(behind)}"
 
 
 def lasting_place_of(store: Store) -> str | None:
@@ -58,7 +44,7 @@ def lasting_place_of(store: Store) -> str | None:
     None if nothing is known of the place. For fsspec it is the kind of file system and the path there.
     """
     behind = _behind(store)
-    own, remote = _own_place_of(behind), _file_system_of(behind)
+    own, remote = _own_place_of(behind), file_system_of(behind)
     return own if own is not None or remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
 
 
@@ -68,15 +54,10 @@ def shared_name(store: Store, key: str) -> str:
     Two places may share it, too, so it is a name for a lock: of stores whose place is not known, it is the key alone.
     """
     behind = _behind(store)
-    own, remote = _own_place_of(behind), _file_system_of(behind)
+    own, remote = _own_place_of(behind), file_system_of(behind)
     if own is None:
-        own = "" if remote is None else f"{type(remote[0]).__name__}:{_slashed(remote[1])}"
+        own = "" if remote is None else f"{type(remote[0]).__name__}:{slashed(remote[1])}"
     return f"{own}/{key}".rstrip("/")
-
-
-def _slashed(root: str) -> str:
-    """Return a path so that a slash and what is below it can follow, also if it is the root of everything."""
-    return f"/{root.strip('/')}".rstrip("/")
 
 
 def _behind(store: Store) -> Any:
@@ -99,7 +80,7 @@ def _own_place_of(behind: Any) -> str | None:
 def _path_of(behind: Any) -> str | os.PathLike[str] | None:
     if isinstance(behind, LocalStore):
         return behind.root
-    remote = _file_system_of(behind)
+    remote = file_system_of(behind)
     if remote is not None:
         from blizzarr.stores.fsspec_store import is_local
 
@@ -111,53 +92,14 @@ def _path_of(behind: Any) -> str | os.PathLike[str] | None:
     return behind.path if isinstance(behind, ZipStore) else None
 
 
-def _file_system_of(behind: Any) -> tuple[Any, str] | None:
-    """Return the file system of fsspec, which is not imported for it, and the path there; None for other stores."""
-    if is_instance(behind, "fsspec.mapping:FSMap"):
-        file_system, path = behind.fs, str(behind.root)
-    elif is_instance(behind, "blizzarr.stores.fsspec_store:FsspecStore"):
-        file_system, path = behind.fs, behind.path
-    else:
-        return None
-    while is_instance(file_system, "fsspec.implementations.dirfs:DirFileSystem"):
-        path = f"{file_system.path or ''}/{path}".rstrip("/")
-        file_system = file_system.fs
-    return file_system, path
-
-
-def _identity_of(file_system: Any) -> int:
-    """Return a number that file systems of fsspec share which lead to the same files: those of one kind and options.
-
-    fsspec makes another one in each thread, and for each option that says how files are reached.
-    """
-    if is_instance(file_system, _MEMORY):
-        return id(file_system.store)
-    if not getattr(file_system, "cachable", False):
-        return id(file_system)
-    options = {name: value for name, value in file_system.storage_options.items() if name not in _MANNERS}
-    # Options may be credentials, which cannot be found from the number.
-    return hash((type(file_system), _text_of(file_system.storage_args), _text_of(options)))
-
-
-def _text_of(option: Any) -> str:
-    """Return a text that is the same for equal options; large ones and objects are told apart by identity."""
-    if option is None or isinstance(option, str | bytes | int | float):
-        return repr(option)
-    if isinstance(option, dict) and len(option) < _LARGE:
-        return repr(sorted((str(name), _text_of(value)) for name, value in option.items()))
-    if isinstance(option, list | tuple) and len(option) < _LARGE:
-        return repr([_text_of(value) for value in option])
-    return f"{type(option).__name__}:{_identity_of(option)}"
-
-
 def is_in_memory(store: Store) -> bool:
     """Return whether a store is known to be in the memory of this process, where others do not look."""
     behind = _behind(store)
     # Only True counts: objects of users may have an attribute of this name about something else.
     if isinstance(behind, MemoryStore | dict) or getattr(behind, "in_memory", False) is True:
         return True
-    remote = _file_system_of(behind)
-    return remote is not None and is_instance(remote[0], _MEMORY)
+    remote = file_system_of(behind)
+    return remote is not None and is_instance(remote[0], MEMORY)
 
 
 def keeps_all_parts(store: Store) -> bool:

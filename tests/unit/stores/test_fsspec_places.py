@@ -73,6 +73,19 @@ def opened(url: str = "far://v", **options: Any) -> FsspecStore:
     return FsspecStore.from_url(url, options)
 
 
+def test_stores_of_one_place_are_equal() -> None:
+    """By whatever file system of fsspec: of another thread, with other manners, or that begins at a directory."""
+    one, of_thread, below = opened(), in_thread(opened), opened("far://v/w")
+    in_steps = FsspecStore(fsspec.filesystem("dir", path="v", fs=one.fs), "w")
+    without_cache = FsspecStore(Far(skip_instance_cache=True), "v")
+    assert one == of_thread == without_cache != below
+    assert below == in_steps
+    assert len({one, of_thread, without_cache, below, in_steps}) == 2
+    assert one != opened(host="other") != FsspecStore(one.fs, "v", read_only=True) != one
+    for same in ((one, of_thread, without_cache), (below, in_steps)):
+        assert len({*map(place_of, same)}) == 1
+
+
 def test_file_systems_of_two_threads_are_one_place() -> None:
     one, other = opened(), in_thread(opened)
     assert one.fs is not other.fs

@@ -172,6 +172,8 @@ def test_places(server: str) -> None:
     target = obstore.store.MemoryStore()
     memory, again, other = (resolve(one)[0] for one in (target, target, obstore.store.MemoryStore()))
     assert place_of(memory) == place_of(again) != place_of(other)
+    assert memory == again != other
+    assert hash(memory) == hash(again)
     assert lasting_place_of(memory) is None
     assert is_in_memory(memory)
 
