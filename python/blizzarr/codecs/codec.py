@@ -114,17 +114,25 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
 
 
 _SCALARS: Final = (str, int, float, bool)
+_TYPES: Final = (np.generic, int, float, complex)
+"""The classes whose names stand for data types of NumPy."""
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's scalars as Python's, and lists as tuples: codecs are compared and hashed by their options."""
+    """Return NumPy's scalars as Python's, its data types as text, and lists as tuples, as documents may have them.
+
+    Codecs are compared and hashed by their options.
+
+    >>> _plain([np.int64(1), np.dtype("int16"), np.float32])
+    (1, '<i2', '<f4')
+    """
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, _TYPES)):
+        return np.dtype(value).str
     if isinstance(value, np.ndarray):
         return tuple(value.tolist()) if value.ndim == 1 else value
-    if isinstance(value, list) or (
-        isinstance(value, tuple) and any(isinstance(item, np.generic | list) for item in value)
-    ):
+    if isinstance(value, list) or (isinstance(value, tuple) and any(not isinstance(item, _SCALARS) for item in value)):
         return tuple(map(_plain, value))
     return value
 

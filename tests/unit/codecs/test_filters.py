@@ -241,6 +241,22 @@ def test_elements_that_do_not_fit(codec: Any, dtype: str, text: str) -> None:
     assert caught.value.problems[0].path.startswith("codecs[0]")
 
 
+@pytest.mark.parametrize("wide", [np.dtype("i4"), np.int32, "int32", "<i4"], ids=str)
+def test_types_as_numpy_has_them(wide: Any) -> None:
+    """In configurations of numcodecs, and as options of our own classes; they are stored as text."""
+    assert DeltaCodec(np.int32, np.dtype("i2")) == DeltaCodec("<i4", "<i2")  # type: ignore[arg-type]  # NumPy's own
+    config = {"id": "delta", "dtype": wide, "astype": np.dtype("i2")}
+    values = {"id": "fixedscaleoffset", "offset": np.int64(1), "scale": 2, "dtype": wide, "astype": np.float32}
+    for filters in ([config], [values], [config, {"id": "astype", "encode_dtype": float, "decode_dtype": np.int16}]):
+        array = blizzarr.create_array(store := {}, data=np.array([1, 5, 3], "i4"), zarr_format=2, filters=filters)
+        assert array[...].tolist() == [1, 5, 3]
+        stored = json.loads(store[".zarray"])["filters"]
+        for given, kept in zip(filters, stored, strict=True):
+            assert given.keys() == kept.keys()
+            for name in ("dtype", "astype", "encode_dtype", "decode_dtype"):
+                assert name not in kept or np.dtype(kept[name]) == np.dtype(given[name])
+
+
 @pytest.mark.parametrize("spelling", ["O", "i4,i4", "(2,)i4", "V3", "x", "<z9", "i4)", ""])
 def test_types_that_are_none(spelling: str) -> None:
     """Only strings for elements of one plain type are taken; no other string gets as far as NumPy's parser."""
