@@ -136,7 +136,8 @@ class ArchiveError(StoreError, ValueError):
 class ReadOnlyError(StoreError, PermissionError):
     """The store, or this handle of it, is read-only.
 
-    What to do: open it with a mode that writes (``r+``, ``a``), or write into a copy.
+    What to do: open its path with a mode that writes (``r+``, ``a``), make the store without ``read_only=True``, or
+    write into a copy.
     """
 
     usual = errno.EROFS

@@ -134,5 +134,6 @@ class ForeignNames(BaseStore):
 def refused(store: Store, key: str) -> ReadOnlyError:
     """Make the error about a write to a store that can only be read."""
     never = getattr(store, "only_readable", None)
-    reason = never or "the store was opened for reading; open it with mode 'r+' or 'a' to change it"
+    advice = "to change it, open its path with mode 'r+' or 'a', or make the store without read_only=True"
+    reason = never or f"the store was opened for reading; {advice}"
     return ReadOnlyError(reason, key=key or None, store=str(store))

@@ -82,6 +82,8 @@ def test_every_version_is_read_as_tensorstore_reads_it(config: dict[str, Any], t
     assert OcdbtStore(tmp_path).get("a/later") == b"1"
     with pytest.raises(StoreError, match=f"no version {last + 9}"):
         OcdbtStore(tmp_path, version=last + 9)
+    with pytest.raises(TypeError, match="expected the number of a version, like 3, found '1'"):
+        OcdbtStore(tmp_path, version="1")  # type: ignore[arg-type]  # what it does about that
 
 
 def test_a_database_without_keys(tmp_path: Path) -> None:

@@ -229,9 +229,18 @@ def test_a_read_only_handle_refuses_every_write() -> None:
         lambda: handle.delete("a"),
         lambda: handle.delete_prefix("a"),
     ):
-        with pytest.raises(ReadOnlyError, match="opened for reading; open it with mode 'r\\+' or 'a' to change it"):
+        with pytest.raises(ReadOnlyError, match="for reading; to change it, open its path with mode 'r\\+' or 'a', or"):
             write()
     assert values == {"a": b"1"}
+
+
+def test_a_store_made_for_reading_says_what_would_help(tmp_path: Path) -> None:
+    """Opening it with another mode does not."""
+    blizzarr.save(tmp_path / "a", np.arange(3))
+    array = blizzarr.open_array(LocalStore(tmp_path / "a", read_only=True), mode="r+")
+    with pytest.raises(ReadOnlyError, match=r"or make the store without read_only=True$"):
+        array[0] = 1
+    assert blizzarr.load(tmp_path / "a").tolist() == [0, 1, 2]
 
 
 def test_a_mapping_that_cannot_be_changed_is_read_only() -> None:

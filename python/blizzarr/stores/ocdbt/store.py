@@ -49,6 +49,8 @@ class OcdbtStore(BaseStore):
 
     Raises
     ------
+    TypeError
+        If `version` is no integer.
     StoreError
         If there is no such database or version, or it cannot be read.
     ArchiveError
@@ -77,6 +79,8 @@ class OcdbtStore(BaseStore):
     ) -> None:
         from blizzarr.stores.urls import resolve
 
+        if not (version is None or hasattr(version, "__index__")):
+            raise TypeError(f"expected the number of a version, like 3, found {version!r}")
         store, inner = resolve(base, "r", path)
         self._base, self._path, self._prefix = read_only(store), inner, f"{inner}/" if inner else ""
         self._manifest = manifest or (self._base, inner)
