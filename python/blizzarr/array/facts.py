@@ -272,7 +272,7 @@ class ArrayFacts(LikeNumpy, Node):
     def __repr__(self) -> str:
         store = self._store
         local = store.root.joinpath(os_path(self._path)) if isinstance(store, LocalStore) else None
-        location = f"{self.name} in {store}" if local is None else local.as_uri()
+        location = f"{self.name} in {store}" if local is None else str(local)
         meta = self._metadata
         shards = f" shards={meta.shards_text}" if meta.codecs.is_sharded else ""
         return f"<Array {location!r} shape={self._shape} dtype={self.dtype} chunks={meta.chunks_text}{shards}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from itertools import count
 from pathlib import Path
@@ -79,9 +80,11 @@ def test_codecs_are_those_of_a_chunk() -> None:
 
 
 def test_repr_is_one_line_with_the_place(tmp_path: object) -> None:
-    store = LocalStore(str(tmp_path))
+    store = LocalStore(f"{tmp_path}/ä [1]")
     z = make(store=store, shape=(10, 10), dtype="f4", chunks=(5, 5))
-    assert repr(z) == f"<Array '{store.root.as_uri()}/a' shape=(10, 10) dtype=float32 chunks=(5, 5)>"
+    place = os.path.join(store.root, "a")
+    assert repr(z) == f"<Array {place!r} shape=(10, 10) dtype=float32 chunks=(5, 5)>"
+    assert blizzarr.open_array(place).shape == (10, 10)
     assert repr(make(shape=(8,), dtype="f4", chunks=2, shards=4)).endswith(" chunks=(2,) shards=(4,)>")
     assert repr(make(shape=(), dtype="f4", store=MemoryStore())).startswith("<Array '/a in ")
 
