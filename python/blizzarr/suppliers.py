@@ -11,7 +11,8 @@ from typing import Final
 
 _ZARRS: Final = "an experimental {point} of zarrs, which the packages zarrista (Python) and zarrs (Rust) read"
 _NOT_HERE: Final = (
-    "not in the registry of Zarr extensions, nor in an installed package; ask whoever wrote it, or check the spelling"
+    "not in the registry of Zarr extensions, nor in an installed package; ask whoever wrote it, check the spelling, "
+    "or, if it is yours, register it first: blizzarr.register_{point}"
 )
 
 SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -58,4 +59,4 @@ def supplier(point: str, name: str) -> str:
     for begin, text in known.items():
         if begin[-1] in "._/" and name.startswith(begin):
             return text
-    return _NOT_HERE
+    return _NOT_HERE.format(point=point.replace(" ", "_"))
