@@ -139,7 +139,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         if is_instance(target, "h5py:Group"):
             raise TypeError(
                 f"expected a store, found {type(target).__name__} of h5py; create_array(path, data=file[name]) stores "
-                "one of its datasets"
+                "one of its datasets, and docs/open-my-file.md shows how to store all"
             )
         known = known_store(target)
         if known is not None:
