@@ -339,16 +339,17 @@ class _Registry:
     """The classes by name."""
 
     contents: Final = {
-        kind._zarr_v3_name: kind
-        for kind in (
-            *(FixedLengthUTF32, VariableLengthUTF8, RawBytes, NullTerminatedBytes, VariableLengthBytes, Structured),
-            *(DateTime64, TimeDelta64),
-        )
-    } | {**_CLASSES, "struct": Struct}
+        **_CLASSES,
+        **{kind._zarr_v3_name: kind for kind in (FixedLengthUTF32, VariableLengthUTF8, RawBytes, NullTerminatedBytes)},
+        VariableLengthBytes._zarr_v3_name: VariableLengthBytes,
+        "struct": Struct,
+        **{kind._zarr_v3_name: kind for kind in (DateTime64, TimeDelta64)},
+    }
+    """Each class once, in the order of newer releases of zarr-python."""
 
     def get(self, name: str) -> Any:
         """Return the class of a name."""
-        return self.contents[name]
+        return self.contents["struct" if name == Structured._zarr_v3_name else name]
 
     def match_dtype(self, dtype: Any) -> ZDType:
         """Return the data type for one of NumPy."""
