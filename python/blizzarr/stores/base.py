@@ -122,13 +122,7 @@ class ForeignNames(BaseStore):
 
     @abstractmethod
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store.
-
-        Raises
-        ------
-        UnsupportedOperationError
-            If the store cannot list.
-        """
+        """Return what `list` does, and the names under the prefix that are no keys of a store."""
 
 
 def refused(store: Store, key: str) -> ReadOnlyError:

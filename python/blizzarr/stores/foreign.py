@@ -112,13 +112,7 @@ class ForeignStore(ForeignNames):
                 raise StoreError(reason, key=key, store=str(self), direction="read") from error
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, None for each that is missing.
-
-        Raises
-        ------
-        StoreError
-            If the object fails, or returns more or fewer values.
-        """
+        """Return the values under many keys, None for each that is missing; another number of values is an error."""
         if not self._has("get_many"):
             return super().get_many(keys)
         check_keys(keys)

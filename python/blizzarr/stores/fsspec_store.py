@@ -209,12 +209,9 @@ class FsspecStore(ForeignNames):
             return keys_and_others(names)
 
     def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
-        """Yield all keys under the prefix, and the lengths of their values in bytes, which most file systems list.
+        """Yield all keys under the prefix, and the lengths of their values in bytes.
 
-        Raises
-        ------
-        UnsupportedOperationError
-            If this one does not.
+        Raise `UnsupportedOperationError` if the file system does not list these; most do.
         """
         path = self._listed(prefix)
         with failures("list", prefix, self):

@@ -131,14 +131,7 @@ class LocalStore(NativeStore):
         """Make the second key of each pair a hard link to the file of the first; return which of them were made.
 
         No file is ever changed in place, so a link is as good as a copy. No links are made for symbolic links, nor in a
-        store with ``links="within-root"``: copy those.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the file system refuses for another reason than that it cannot link.
+        store with ``links="within-root"``: copy those. That the file system cannot link is no error.
         """
         for key, other in pairs:
             check_key(key)
@@ -149,34 +142,15 @@ class LocalStore(NativeStore):
         """Wait until everything that was stored so far, with any durability, would survive a power cut.
 
         This synchronises the whole file system, so it may also wait for the writes of other programs.
-
-        Raises
-        ------
-        StoreError
-            If the device reports a failure.
         """
         self.native.flush()
 
     def leftovers(self, prefix: str = "") -> builtins.list[str]:
-        """Return the names of temporary files that writers left when they died. They are never keys.
-
-        Raises
-        ------
-        StoreError
-            If a directory cannot be listed.
-        """
+        """Return the names of temporary files that writers left when they died. They are never keys."""
         return self.native.leftovers(check_prefix(prefix))
 
     def sweep(self, prefix: str = "") -> builtins.list[str]:
-        """Remove the leftovers of dead writers, and return their names; those of running writers stay.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If one cannot be removed.
-        """
+        """Remove the leftovers of dead writers, and return their names; those of running writers stay."""
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         return self.native.sweep(prefix)

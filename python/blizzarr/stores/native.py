@@ -15,7 +15,8 @@ from blizzarr.stores.ranges import check_lengths
 class NativeStore(BaseStore):
     """Checks keys and permission, and passes the rest to a native handle, which releases the GIL.
 
-    All methods raise `PathError` for a key or prefix that may not be used.
+    The methods that `Store` does not have raise the same errors as those that it has: `PathError` for a key or prefix
+    that may not be used, `ReadOnlyError` for a change if the store was opened for reading, otherwise `StoreError`.
     """
 
     deletes_at_once = True
@@ -34,13 +35,7 @@ class NativeStore(BaseStore):
         return [*self.native.get_many(keys)]
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
-        """Return the keys that have a value, without reading any.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot say.
-        """
+        """Return the keys that have a value, without reading any."""
         if any(map(UNUSABLE.search, keys)):
             check_keys(keys)
         return self.native.present(keys)
@@ -68,29 +63,13 @@ class NativeStore(BaseStore):
         return self.native.delete(key)
 
     def set_many(self, values: Sequence[tuple[str, Value]]) -> None:
-        """Replace many values, each atomically, in no particular order.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If one of them cannot be written; others may have been.
-        """
+        """Replace many values, each atomically, in no particular order; if one cannot be, others may have been."""
         for key, _ in values:
             self._check_writable(check_key(key))
         self.native.set_many(values)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Remove many values, in no particular order; missing ones are skipped.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If one of them cannot be removed; others may have been.
-        """
+        """Remove many values, in no particular order; missing ones are skipped. After an error, others may be gone."""
         for key in keys:
             self._check_writable(check_key(key))
         self.native.delete_many(keys)
@@ -108,13 +87,7 @@ class NativeStore(BaseStore):
         return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
-        """Return up to `limit` file names under the prefix that are not valid keys.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be listed.
-        """
+        """Return up to `limit` file names under the prefix that are not valid keys."""
         return self.native.others(check_prefix(prefix), limit)
 
     def version(self, key: str) -> bytes | None:

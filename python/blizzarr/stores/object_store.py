@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,6 +21,12 @@ from blizzarr.stores.ranges import check_lengths
 
 _VERSIONED: Final = 1 << 20
 """The most bytes of a value that is returned with its version: documents are shorter, and others would be copied."""
+_CONDITIONAL: Final = {
+    "get_with_version": "_get_with_version",
+    "set_if_version": "_set_if_version",
+    "replace_version": "_version_of_replaced",
+}
+"""The methods of stores with conditional writes: those of `Store`, and one that returns the version that it wrote."""
 
 
 class ObjectStore(ForeignNames):
@@ -176,64 +182,16 @@ class ObjectStore(ForeignNames):
     def get_ranges_of_version(
         self, key: str, ranges: Sequence[ByteRange], version: str | None
     ) -> tuple[builtins.list[Value], str] | None:
-        """Return parts of one version of the value, and what the version is; None if there is no value.
-
-        Parameters
-        ----------
-        key
-            The key.
-        ranges
-            The parts, as for `get_ranges`.
-        version
-            The version that they must be of; None: any.
-
-        Raises
-        ------
-        ConflictError
-            If the value is of another version by now.
-        StoreError
-            If a request fails.
-        """
+        """Return parts of one version of the value, and what the version is; None if there is no value. See `Store`."""
         check_lengths(ranges)
         with self._placed("read"):
             answer = self._client.get_ranges(check_object_key(key), ranges, version)
         return None if answer is None else ([*answer[0]], answer[1])
 
-    @property
-    def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
-        """The method that returns a value and its version, or None; for stores with conditional writes.
-
-        Raises
-        ------
-        AttributeError
-            If the store has none.
-        """
-        self._check_conditional("get_with_version")
-        return self._get_with_version
-
-    @property
-    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
-        """The method that sets a value only if what is there is of a version (None: only if nothing is there).
-
-        Raises
-        ------
-        AttributeError
-            If the store has no conditional writes.
-        """
-        self._check_conditional("set_if_version")
-        return lambda key, value, version: self._version_of_replaced(key, value, version) is not None
-
-    @property
-    def replace_version(self) -> Callable[[str, Value, str | None], str | None]:
-        """The same, but the method returns the version of what was written; None if nothing was.
-
-        Raises
-        ------
-        AttributeError
-            If the store has no conditional writes.
-        """
-        self._check_conditional("replace_version")
-        return self._version_of_replaced
+    def __getattr__(self, name: str) -> Any:
+        if name in _CONDITIONAL and self._is_conditional:
+            return getattr(self, _CONDITIONAL[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def version(self, key: str) -> str | None:
         """Return the version of the value; None if there is none."""
@@ -249,24 +207,12 @@ class ObjectStore(ForeignNames):
         self.set_with_version(key, value)
 
     def set_with_version(self, key: str, value: Value) -> str:
-        """Replace the value; return the version of what was written.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If it cannot be written.
-        """
+        """Replace the value; return the version of what was written."""
         self._check_writable(check_object_key(key))
         with self._placed("write", key):
             return self._client.put(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected` (None: only if there is none); return whether it was.
-
-        None if it was refused, but an answer may have been lost, and what others have written since does not tell.
-        """
         if not self._is_conditional:
             return super().replace(key, expected, value)
         version = None
@@ -330,6 +276,9 @@ class ObjectStore(ForeignNames):
         with self._placed("read"):
             return self._client.head(check_object_key(key))
 
+    def _set_if_version(self, key: str, value: Value, version: str | None) -> bool:
+        return self._version_of_replaced(key, value, version) is not None
+
     def _version_of_replaced(self, key: str, value: Value, version: str | None) -> str | None:
         """Replace a value if it is of the version; return the version of what was written, None if nothing was."""
         outcome, now = self._put_if(key, value, version)
@@ -345,10 +294,6 @@ class ObjectStore(ForeignNames):
         self._check_writable(check_object_key(key))
         with self._placed("write", key):
             return self._client.put_if(key, value, version)
-
-    def _check_conditional(self, method: str) -> None:
-        if not self._is_conditional:
-            raise AttributeError(method)
 
     def _listed(self, prefix: str, *, direct: bool) -> tuple[builtins.list[tuple[str, int]], builtins.list[str]]:
         prefix = check_prefix(prefix)

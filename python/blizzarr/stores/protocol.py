@@ -36,7 +36,9 @@ class Store(Protocol):
     A key consists of segments joined by ``/``: no slash at either end; no segment that is empty, ``.`` or ``..``; no
     NUL and no backslash. Other keys raise `PathError`. A prefix is a key, with or without a slash at its end, or ``""``
     for everything. **A missing key is not an error**: `get` and `get_ranges` return None. All other failures must be a
-    `StoreError`, because a missing key reads as the fill value, and nothing else may.
+    `StoreError`, because a missing key reads as the fill value, and nothing else may: a `ReadOnlyError` if a value is
+    set or deleted in a store that was opened for reading, an `UnsupportedOperationError` if the store cannot delete or
+    list.
 
     A store may also have
 
@@ -73,85 +75,31 @@ class Store(Protocol):
     """
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none.
-
-        Raises
-        ------
-        PathError
-            If the key may not be used.
-        StoreError
-            If the value cannot be read.
-        """
+        """Return the value; None if there is none."""
         ...
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of one version of the value, in the order of `ranges`; None if there is no value.
 
         A range that runs past the end gives the bytes that are there.
-
-        Raises
-        ------
-        PathError
-            If the key may not be used.
-        StoreError
-            If the value cannot be read.
         """
         ...
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically: readers see the old one or the new one. The bytes are copied before it returns.
+        """Replace the value atomically: readers see the old one or the new one; after an error it is the old one.
 
-        Raises
-        ------
-        PathError
-            If the key may not be used.
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be written; the old one is unchanged.
+        The bytes are copied before it returns.
         """
         ...
 
     def delete(self, key: str) -> object:
-        """Remove the value, if there is one.
-
-        Raises
-        ------
-        PathError
-            If the key may not be used.
-        ReadOnlyError
-            If the store was opened for reading.
-        UnsupportedOperationError
-            If the store cannot delete.
-        StoreError
-            If the value cannot be removed.
-        """
+        """Remove the value, if there is one."""
         ...
 
     def list(self, prefix: str = "") -> Iterable[str]:
-        """Return all keys under the prefix, at any depth.
-
-        Raises
-        ------
-        PathError
-            If the prefix may not be used.
-        UnsupportedOperationError
-            If the store cannot list.
-        StoreError
-            If listing fails.
-        """
+        """Return all keys under the prefix, at any depth."""
         ...
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix.
-
-        Raises
-        ------
-        PathError
-            If the prefix may not be used.
-        UnsupportedOperationError
-            If the store cannot list.
-        StoreError
-            If listing fails.
-        """
+        """Return the keys and prefixes directly under the prefix."""
         ...

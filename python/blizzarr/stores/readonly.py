@@ -82,12 +82,6 @@ def read_only(store: Store) -> Store:
 
 
 def check_writable(store: Store, key: str) -> None:
-    """Raise `ReadOnlyError` before any work is done, if the store would refuse the write.
-
-    Raises
-    ------
-    ReadOnlyError
-        If the store has a true attribute `read_only`.
-    """
+    """Raise `ReadOnlyError` before any work is done, if the store has a true attribute `read_only`."""
     if getattr(store, "read_only", False):
         raise refused(store, key)

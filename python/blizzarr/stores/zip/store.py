@@ -164,15 +164,7 @@ class ZipStore(BaseStore):
         return self._archive.link_above(key) is not None
 
     def set(self, key: str, value: Value) -> None:
-        """Append the value; it replaces an earlier one of that key.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the file was opened for reading.
-        StoreError
-            If the file cannot be written.
-        """
+        """Append the value; it replaces an earlier one of that key."""
         self._check_writable(check_key(key))
         plain = memoryview(value).cast("B")
         crc = zlib.crc32(plain)
@@ -184,15 +176,7 @@ class ZipStore(BaseStore):
             self._lock.alone(partial(self._archive.append, key, plain, crc, packed), key=key, store=self)
 
     def delete(self, key: str) -> bool:
-        """Return False if there is no such key; otherwise raise an error, as a zip file cannot delete.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the file was opened for reading.
-        UnsupportedOperationError
-            If there is such a key.
-        """
+        """Return False if there is no such key; otherwise raise `UnsupportedOperationError`."""
         self._check_writable(check_key(key))
         if self._archive.find(key) is None:
             return False
@@ -206,11 +190,7 @@ class ZipStore(BaseStore):
         Raises
         ------
         KeyError
-            If there is no such key.
-        ReadOnlyError
-            If the file was opened for reading.
-        StoreError
-            If the file cannot be written.
+            If there is no such key. For other errors see `Store`.
         """
         self._check_writable(check_key(key))
         with failures("write", key, self):
@@ -226,24 +206,12 @@ class ZipStore(BaseStore):
         return list_sorted_dir(self._keys(), check_prefix(prefix))
 
     def flush(self) -> None:
-        """Write the directory, and wait until the whole file is on the disk.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be written.
-        """
+        """Write the directory, and wait until the whole file is on the disk."""
         with failures("write", "", self):
             self._lock.alone(self._archive.flush, store=self)
 
     def close(self) -> None:
-        """Write the directory if anything was set, and close the file; the store cannot be used afterwards.
-
-        Raises
-        ------
-        StoreError
-            If the file cannot be written.
-        """
+        """Write the directory if anything was set, and close the file; the store cannot be used afterwards."""
         with failures("close", "", self):
             self._lock.alone(self._archive.close, store=self)
 
@@ -252,13 +220,7 @@ class ZipStore(BaseStore):
         self._lock.alone(self._archive.abandon, store=self)
 
     def give_up(self) -> None:
-        """Close the file for good; discard a new one whose directory cannot be written.
-
-        Raises
-        ------
-        StoreError
-            If the directory cannot be written.
-        """
+        """Close the file for good; discard a new one whose directory cannot be written, which is an error."""
         self._finish.detach()
         with failures("close", "", self):
             self._lock.alone(self._archive.finish, store=self)
