@@ -34,9 +34,7 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "for texts and bytes there are string and bytes",
         "zarrs.": _ZARRS.format(point="data type"),
     },
-    "chunk grid": {
-        "zarrs.": _ZARRS.format(point="chunk grid"),
-    },
+    "chunk grid": {"zarrs.": _ZARRS.format(point="chunk grid")},
     "chunk key encoding": {
         "default_with_suffix": "keys with an ending, which are named suffix or zarrs.default_suffix",
         "zarrs.": _ZARRS.format(point="chunk key encoding"),

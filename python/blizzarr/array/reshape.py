@@ -55,14 +55,7 @@ def as_array_meta(metadata: object, path: str) -> ArrayMeta:
     raise NodeTypeError("expected an array, found a group", array="/" + path)
 
 
-def resize(
-    store: Store,
-    path: str,
-    metadata: ArrayMeta,
-    binding: Binding,
-    shape: Any,
-    adopt: Adopt,
-) -> ArrayMeta:
+def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape: Any, adopt: Adopt) -> ArrayMeta:
     """Change the shape, and return the new metadata. New elements read as the fill value; others are erased.
 
     `adopt` is as for `reshape`.

@@ -79,12 +79,7 @@ class CodecChain:
     def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
         """Return the chain for a user's list of codecs, with open options chosen for chunks of this type and shape.
 
-        Raises
-        ------
-        MetadataError
-            If the codecs do not form a chain for such chunks.
-        LimitError
-            If they are nested too deep.
+        Raise `MetadataError` if the codecs form no chain for such chunks, `LimitError` if they are nested too deep.
         """
         chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         try:

@@ -124,12 +124,8 @@ class DataType:
     def parse(cls, value: Any) -> DataType:
         """Return the data type for a name, a NumPy dtype, or anything that NumPy converts to one.
 
-        The byte order of a NumPy dtype is not part of the data type; it is an option of the ``bytes`` codec.
-
-        Raises
-        ------
-        MetadataError
-            There is no such data type; an `UnknownExtensionError` if it is known but not supported.
+        The byte order of a NumPy dtype is not part of the data type; it is an option of the ``bytes`` codec. Raise
+        `MetadataError` if there is no such data type, an `UnknownExtensionError` if it is known but not supported.
         """
         # The tables contain instances of this class, so they are imported when first needed.
         from blizzarr.dtypes import table
@@ -146,10 +142,7 @@ class DataType:
     def from_json(cls, value: Any, path: str = "data_type", problems: Problems | None = None) -> DataType | None:
         """Return the data type that a v3 document names; `None` if a problem was added to `problems`.
 
-        Raises
-        ------
-        MetadataError
-            There is no such data type, and `problems` was not given.
+        Raise `MetadataError` if there is no such data type, and `problems` was not given.
         """
         from blizzarr.dtypes import table
 
@@ -193,12 +186,7 @@ class DataType:
     def fill_bytes(self, value: np.generic) -> bytes:
         """Return the bytes of a fill value as an element in memory has them, including trailing zeros of text.
 
-        For elements of variable length, these are the eight zeros of its token.
-
-        Raises
-        ------
-        LimitError
-            Elements are longer than `config.element_bytes`.
+        For elements of variable length, these are the eight zeros of its token. See `check_length` for errors.
         """
         if self.kind is Kind.OBJECT:
             return bytes(8)
@@ -206,13 +194,7 @@ class DataType:
         return np.asarray(value, self.numpy).tobytes()
 
     def check_length(self) -> None:
-        """Check that elements are not longer than `config.element_bytes`.
-
-        Raises
-        ------
-        LimitError
-            They are longer.
-        """
+        """Raise `LimitError` if elements are longer than `config.element_bytes`."""
         if self.itemsize > config.element_bytes:
             raise LimitError(
                 f"expected elements of at most {config.element_bytes:,} bytes, found {self.itemsize:,} ({self.name}); "
@@ -235,13 +217,8 @@ class DataType:
     def fill(self, value: Any) -> np.generic:
         """Convert a fill value given by a user; `None` means the default.
 
-        Raises
-        ------
-        MetadataError
-            The value has another type, is out of range, or would be rounded to another value.
+        Raise `MetadataError` if it has another type, is out of range, or would be rounded to another value.
 
-        Examples
-        --------
         >>> DataType.parse("uint8").fill(300)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         blizzarr.errors.MetadataError: ...: fill_value: expected an integer in [0, 255], found 300

@@ -254,11 +254,7 @@ def _decode_object(dtype: DataType, value: Any, path: str, problems: Problems) -
     return value
 
 
-_OTHERS: Final = {
-    Kind.BYTES: _decode_bytes,
-    Kind.TEXT: _decode_text,
-    Kind.OBJECT: _decode_object,
-}
+_OTHERS: Final = {Kind.BYTES: _decode_bytes, Kind.TEXT: _decode_text, Kind.OBJECT: _decode_object}
 
 
 def encode(dtype: DataType, value: np.generic) -> Any:

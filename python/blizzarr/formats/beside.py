@@ -54,5 +54,5 @@ def warn_if_unfinished(store: Store, path: str) -> None:
         where = f"/{path} in {store}" if path else store
         warn(
             f"{where} is an unfinished copy, in which elements are missing, which read as the fill value; unless the "
-            "copy is still going on, the same copy with resume=True finishes it",
+            "copy is still going on, the same copy with resume=True finishes it"
         )

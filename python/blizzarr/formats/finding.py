@@ -275,7 +275,7 @@ def find(
                 return find(store, path, form, reading=reading, likely=likely, others=others)
             warn(
                 f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({counts.name}) counts, "
-                f"{', '.join(older)} is ignored; remove what is out of date",
+                f"{', '.join(older)} is ignored; remove what is out of date"
             )
     return node
 
@@ -410,7 +410,7 @@ def _implied(store: Store, path: str, form: Format | None) -> Node | None:
     if implied is not None and not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
-            "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents",
+            "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents"
         )
     return None if implied is None else implied.meta
 

@@ -47,7 +47,6 @@ class SiblingDocuments:
         return path if last in self.documents else None
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        """Return the paths that must be groups for a node to be at this path: all above it."""
         return tuple(ancestors(path))
 
     def chunk_prefix(self, path: str) -> str:
@@ -65,11 +64,9 @@ class SiblingDocuments:
         return [name for name in names if self.name_problem(name) is None]
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name, by the rules that all formats share; `None` if it may."""
         return unusable(name)
 
     def reserved(self, name: str) -> str | None:
-        """Return `None`: any node may be given a name that one may have."""
         return None
 
 

@@ -84,7 +84,7 @@ def warn_of_slashes(store: Any, path: str, meta: Node) -> None:
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '
             f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in '
-            f"{join(path, '.zarray')}, helps them",
+            f"{join(path, '.zarray')}, helps them"
         )
 
 

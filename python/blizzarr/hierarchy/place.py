@@ -126,9 +126,7 @@ def place_node(
     taken = _taken(store, path, meta, here, listings)
     if taken is not None and not overwrite:
         raise NodeExistsError(
-            f"something is here already ({taken}); overwrite=True replaces it",
-            array=f"/{path}",
-            store=str(store),
+            f"something is here already ({taken}); overwrite=True replaces it", array=f"/{path}", store=str(store)
         )
     missing = {group for group, there in zip(above, nodes_above, strict=True) if there is None}
     if not copied and not config.reserved_names and not _ANY_NAME.get():

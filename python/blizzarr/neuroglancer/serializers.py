@@ -77,13 +77,6 @@ class ImageCodec(ArrayBytesCodec):
         return library.jpeg8_encode(pixels, level=self.quality)
 
     def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """Return the chunk in an image.
-
-        Raises
-        ------
-        CodecError
-            The image is damaged, or has another size, number of channels or data type than the chunk.
-        """
         channels, wanted = shape[0], prod(shape[1:])
         width, height = image_size(encoded)
         # Checked before decoding, so that a false size in the header allocates nothing.

@@ -48,13 +48,7 @@ class ContextSpec(Pretty):
             self._resources[key] = resource_spec(kind_of(key), value, key)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The resources as JSON.
-
-        Parameters
-        ----------
-        include_defaults
-            Include the members that have default values.
-        """
+        """The resources as JSON; with `include_defaults`, also the members that have default values."""
         return {key: spec.to_json(include_defaults) for key, spec in sorted(self._resources.items())}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -113,13 +107,7 @@ class ContextResource(Pretty):
         self._resource = resource
 
     def to_json(self, include_defaults: bool = False) -> Any:
-        """Return the JSON that the resource was made from.
-
-        Parameters
-        ----------
-        include_defaults
-            Include the members that have default values.
-        """
+        """The JSON that the resource was made from; with `include_defaults`, also the members with default values."""
         return self._resource.spec.to_json(include_defaults)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -77,13 +77,7 @@ class NodeSpec(Pretty):
     """The function that returns the JSON of a node whose resources are not bound."""
 
     def to_json(self, include_defaults: bool = False) -> Any:
-        """The spec as JSON.
-
-        Parameters
-        ----------
-        include_defaults
-            Include the members that have default values.
-        """
+        """The spec as JSON; with `include_defaults`, also the members that have default values."""
         return self._node_json(unbind(self._node), include_defaults)
 
     def copy(self) -> Self:

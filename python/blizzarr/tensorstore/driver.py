@@ -13,13 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy.typing as npt
 
 from blizzarr.caching import CachePool
-from blizzarr.errors import (
-    OutOfBoundsError,
-    SelectionError,
-    SpecError,
-    UnsupportedOperationError,
-    ViewOutOfBoundsError,
-)
+from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError, UnsupportedOperationError, ViewOutOfBoundsError
 from blizzarr.futures import Future, at_once, is_asked, keep_alive, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context

@@ -77,13 +77,11 @@ class HashedStore(RenamingStore):
         self._added = levels * (width + 1)
 
     def stored(self, name: str) -> str:
-        """Return the hash directories followed by the name, with dots for slashes."""
         dotted = name.replace("/", ".")
         digits = f"{crc32(dotted.encode()):08x}"
         return "/".join([*[digits[cut] for cut in self._cuts], dotted])
 
     def original(self, name: str) -> str:
-        """Return the name without directories, with its own separators."""
         dotted = name[self._added :]
         return dotted.replace(".", "/") if self.keys.separator == "/" else dotted
 

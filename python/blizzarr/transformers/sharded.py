@@ -56,7 +56,6 @@ class ShardedStore(StoreWrapper):
         return self.get_partial_values([(key, (0, None))])[0]
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, in two requests where the store can."""
         return self.get_partial_values([(key, (0, None)) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:

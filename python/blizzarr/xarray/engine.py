@@ -229,7 +229,7 @@ def _cut(variables: dict[str, Variable], arrays: Mapping[str, StoredArray]) -> N
             dims = ", ".join(map(repr, beyond))
             warn(
                 f"{arrays[name].source.name} is longer than the coordinates of {dims}, and read up to their ends: an "
-                "append is going on, or was interrupted and can be repeated",
+                "append is going on, or was interrupted and can be repeated"
             )
 
 

@@ -13,12 +13,7 @@ from typing import Any, ClassVar, Final, Self
 from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.sync import in_thread, in_thread_to_the_end
 
-_NAMES: Final = {
-    "contains": "__contains__",
-    "delitem": "__delitem__",
-    "getitem": "__getitem__",
-    "setitem": "__setitem__",
-}
+_NAMES: Final = {name: f"__{name}__" for name in ("contains", "delitem", "getitem", "setitem")}
 """The methods that Python has other names for."""
 
 _CALLED: Final = ("nchunks_initialized", "_nshards_initialized")

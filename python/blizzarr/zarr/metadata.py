@@ -94,7 +94,6 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
     name = "v2"
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
-        """Return the key of a chunk."""
         return self.separator.join(map(str, chunk_coords)) or "0"
 
 
@@ -167,7 +166,6 @@ class ArrayMetadata(_NodeMetadata):
         return dict(copied(self.engine.attributes))
 
     def to_engine(self) -> ArrayMeta:
-        """Return the metadata as `blizzarr.Array` has it."""
         is_same = self.attributes == self.engine.attributes
         return self.engine if is_same else replace(self.engine, attributes=self.attributes)
 
@@ -208,7 +206,6 @@ class ArrayMetadata(_NodeMetadata):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Any:
-        """Return the metadata that a document says."""
         return metadata_of(_decoded(dict(data)))
 
 
@@ -284,7 +281,6 @@ class ArrayV2Metadata(ArrayMetadata):
         return None if compressor is None else as_object(compressor)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is in the document, with the attributes."""
         document = {**self.document, "shape": self.shape, "chunks": self.chunks, "attributes": self.attributes}
         document["fill_value"] = self._fill_in_document
         document["dimension_separator"] = self.dimension_separator
@@ -318,7 +314,6 @@ class ConsolidatedMetadata(Metadata):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
-        """Return the metadata that a document says."""
         nodes = data.get("metadata")
         if not isinstance(nodes, Mapping):
             raise TypeError(f"expected an object as metadata of consolidated metadata, found {nodes!r:.80}")
@@ -354,7 +349,6 @@ class GroupMetadata(_NodeMetadata):
         return cls(copied(engine.attributes), format_number(engine), consolidated)
 
     def to_engine(self) -> GroupMeta:
-        """Return the metadata as `blizzarr.Group` has it."""
         below = None
         if self.consolidated_metadata is not None:
             nodes = self.consolidated_metadata.flattened_metadata
@@ -370,7 +364,6 @@ class GroupMetadata(_NodeMetadata):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GroupMetadata:
-        """Return the metadata that a document says."""
         consolidated = data.get("consolidated_metadata")
         if isinstance(consolidated, Mapping):
             consolidated = ConsolidatedMetadata.from_dict(consolidated)

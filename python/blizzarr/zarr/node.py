@@ -123,13 +123,11 @@ class Attributes(attributes.Attributes):
         self._lent.update({name: (values[name], copy) for name, copy in altered.items() if values.get(name) == copy})
 
     def put(self, attributes: Any) -> None:
-        """Replace all attributes by these, in one step."""
         with _errors():
             super().put(AsZarrPython(attributes))
         self._lend(attributes)
 
     def update(self, *args: Any, **named: Any) -> None:
-        """Set several attributes in one step."""
         given = dict(*args, **named)
         with _errors():
             super().update(given)

@@ -88,12 +88,7 @@ class ZarrPipeline(CodecPipeline):
     async def read(self, batch_info: Iterable[Any], out: NDBuffer, drop_axes: tuple[int, ...] = ()) -> Any:
         """Read the selection that these pieces make up into `out`.
 
-        Raises
-        ------
-        ChunkError
-            If a chunk is damaged.
-        StoreError
-            If the store fails.
+        Raise `ChunkError` if a chunk is damaged, `StoreError` if the store fails.
         """
         pieces: list[Piece] = list(batch_info)
         try:
@@ -106,14 +101,8 @@ class ZarrPipeline(CodecPipeline):
     async def write(self, batch_info: Iterable[Any], value: NDBuffer, drop_axes: tuple[int, ...] = ()) -> None:
         """Write `value` to the selection that these pieces make up.
 
-        Parts of a chunk or shard are merged into what is stored under the locks of that chunk.
-
-        Raises
-        ------
-        ChunkError
-            If a chunk of which a part is written is damaged.
-        StoreError
-            If the store fails.
+        Parts of a chunk or shard are merged into what is stored under the locks of that chunk. Raise `ChunkError` if a
+        chunk of which a part is written is damaged, `StoreError` if the store fails.
         """
         pieces: list[Piece] = list(batch_info)
         try:

@@ -51,7 +51,6 @@ class Draft(DraftKeys):
         return name_problem(name)
 
     def reserved(self, name: str) -> str | None:
-        """Return `None`: any node may be given a name that one may have."""
         return None
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:

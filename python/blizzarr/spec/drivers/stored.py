@@ -32,17 +32,10 @@ from blizzarr.spec.spec_node import KvNode, SpecNode
 class StoredDriver(Driver):
     """Stored arrays.
 
-    Parameters
-    ----------
-    name
-        The name of the driver.
-    formats
-        The names of the formats that the driver reads; it writes the first.
-    constraints
-        The class of the constraints on metadata, or its place, ``"module:name"``, from which it is imported when it is
-        needed. By default constraints are members of the documents, which are JSON.
-    scheme
-        The scheme of URLs that mean the driver; by default its name.
+    - `formats`: the names of the formats that the driver reads; it writes the first.
+    - `constraints`: the class of the constraints on metadata, or its place, ``"module:name"``, from which it is
+      imported when it is needed. By default constraints are members of the documents, which are JSON.
+    - `scheme`: the scheme of URLs that mean the driver; by default its name.
     """
 
     resources = ("data_copy_concurrency", "cache_pool")

@@ -77,19 +77,9 @@ class Inner(NamedTuple):
 
 
 class Body:
-    """The content of a manifest or node, read from its beginning to its end.
+    """The content of a manifest or node, whose bytes begin with the number `magic`, read from beginning to end.
 
-    Parameters
-    ----------
-    data
-        The stored bytes.
-    magic
-        The number that they begin with.
-
-    Raises
-    ------
-    ArchiveError
-        If they are damaged, of another kind, or of a later version of the format.
+    Raise `ArchiveError` if they are damaged, of another kind, or of a later version of the format.
     """
 
     def __init__(self, data: bytes, magic: int) -> None:

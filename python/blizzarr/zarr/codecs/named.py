@@ -26,20 +26,12 @@ class Named(Codec):
             CLASSES[name] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
         options = {option.name: getattr(self, option.name) for option in fields(self) if option.init}  # type: ignore[arg-type]
         configuration = {name: _as_json(value) for name, value in options.items() if value is not None}
         return {"name": self.codec_name, "configuration": configuration} if options else {"name": self.codec_name}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the codec for an object of a metadata document.
-
-        Raises
-        ------
-        ValueError
-            If the object has another name.
-        """
         if data.get("name") not in (cls.codec_name, "endian"):
             raise ValueError(f"expected the codec {cls.codec_name!r}, found {data.get('name')!r}")
         return cls(**(data.get("configuration") or {}))

@@ -13,16 +13,8 @@ from blizzarr.zarr.codecs.named import CLASSES, Named, codecs_from_list
 
 __all__ = [
     *("BloscCname", "BloscCodec", "BloscShuffle", "BytesCodec", "CastValue", "Crc32cCodec", "Endian", "GzipCodec"),
-    *(
-        "ScaleOffset",
-        "ShardingCodec",
-        "ShardingCodecIndexLocation",
-        "SubchunkWriteOrder",
-        "TransposeCodec",
-        "VLenBytesCodec",
-        "VLenUTF8Codec",
-        "ZstdCodec",
-    ),
+    *("ScaleOffset", "ShardingCodec", "ShardingCodecIndexLocation", "SubchunkWriteOrder", "TransposeCodec"),
+    *("VLenBytesCodec", "VLenUTF8Codec", "ZstdCodec"),
 ]
 
 E = TypeVar("E", bound=Enum)

@@ -71,7 +71,6 @@ class EngineStore(Store):
         return face
 
     def with_read_only(self, read_only: bool = False) -> EngineStore:
-        """Return the same store for reading, or for writing."""
         engine = self.engine
         while not read_only and isinstance(engine, StoreWrapper) and engine.read_only:
             engine = engine.store

@@ -73,7 +73,6 @@ class WrapperStore(_Passing, Generic[S]):  # type: ignore[misc]
         return type(self)(store)
 
     def with_read_only(self, read_only: bool = False) -> Any:
-        """Return the same store for reading, or for writing."""
         inner: Any = self._store.with_read_only(read_only)
         return self._with_store(inner)
 
