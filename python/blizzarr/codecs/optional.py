@@ -98,7 +98,7 @@ class OptionalCodec(Codec):
         return b"".join([len(mask).to_bytes(8, "little"), len(data).to_bytes(8, "little"), mask, data])
 
     def decode(self, stored: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return the chunk for its bytes."""
+        """Return the chunk for its bytes; raise `CodecError` if its parts have other lengths."""
         lengths = [int.from_bytes(stored[start : start + 8], "little") for start in (0, 8)]
         if len(stored) < _LENGTHS or sum(lengths) != len(stored) - _LENGTHS:
             raise CodecError(f"expected parts of {lengths[0]:,} and {lengths[1]:,} bytes, found {len(stored):,} in all")
