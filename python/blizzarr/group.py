@@ -44,6 +44,9 @@ class Group(GroupMembers):
     Creating, removing or changing a node removes the consolidated metadata above it, so that nobody sees stale
     metadata; call `consolidate_metadata` again when everything is in place.
 
+    All methods raise `StoreError` if the store fails (or cannot list, where members are), `ReadOnlyError` if the group
+    was opened for reading and would be changed.
+
     Examples
     --------
     >>> import blizzarr
@@ -152,8 +155,6 @@ class Group(GroupMembers):
             If an array is there now.
         MetadataError
             If the document does not conform.
-        StoreError
-            If the store fails.
         """
         form = format_of(self._metadata)
         return self._renew(lambda: _as_group(read_node(self._store, self._path, likely=form), self._path))
@@ -201,10 +202,6 @@ class Group(GroupMembers):
             If the name may not be used.
         MetadataError
             If JSON cannot express the attributes.
-        ReadOnlyError
-            If the group was opened for reading.
-        StoreError
-            If the store fails.
         """
         path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
@@ -370,8 +367,6 @@ class Group(GroupMembers):
             If files of other programs are in it; then nothing is removed (see `config.keep_foreign_files`).
         UnsupportedOperationError
             If the store cannot delete.
-        ReadOnlyError
-            If the group was opened for reading.
         StoreError
             If the store fails. Part of the member may have been removed then; removing it again goes on.
         """

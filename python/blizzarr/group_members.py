@@ -39,7 +39,10 @@ _SHOWN: Final = 10
 
 
 class GroupMembers(Node, ABC):
-    """The methods of a group that read: a mapping from names to arrays and groups."""
+    """The methods of a group that read: a mapping from names to arrays and groups.
+
+    All of them raise `StoreError` if the store fails, or cannot list its keys.
+    """
 
     __slots__ = ("_metadata",)
 
@@ -62,8 +65,6 @@ class GroupMembers(Node, ABC):
             If the path may not be used.
         TypeError
             If `path` is not text.
-        StoreError
-            If the store fails.
         """
         node = self._member(path)
         if node is not None:
@@ -104,20 +105,12 @@ class GroupMembers(Node, ABC):
             If its document does not conform.
         PathError
             If the path may not be used.
-        StoreError
-            If the store fails.
         """
         node = self._member(path)
         return default if node is None else node
 
     def __contains__(self, path: object) -> bool:
-        """Return whether there is an array or group at this path below the group.
-
-        Raises
-        ------
-        StoreError
-            If the store fails.
-        """
+        """Return whether there is an array or group at this path below the group."""
         try:
             full = join(self._path, member_path(path, self._metadata))  # type: ignore[arg-type]  # it is checked there
             if self._metadata.consolidated is not None:
@@ -138,13 +131,7 @@ class GroupMembers(Node, ABC):
         return len(member_names(self._store, self._path, self._metadata))
 
     def keys(self) -> Iterator[str]:
-        """Iterate over the names of the members, sorted, including members that cannot be read.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """Iterate over the names of the members, sorted, including members that cannot be read."""
         return iter(self)
 
     def items(self) -> Iterator[tuple[str, Array | Group]]:
@@ -168,8 +155,6 @@ class GroupMembers(Node, ABC):
 
         Raises
         ------
-        StoreError
-            If the store fails, or cannot list.
         ValueError
             If `max_depth` is negative.
         """
@@ -180,13 +165,7 @@ class GroupMembers(Node, ABC):
         return nodes
 
     def nmembers(self, max_depth: int | None = 0) -> int:
-        """Return the number of nodes down to `max_depth` levels below the members, including unreadable ones.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """Return the number of nodes down to `max_depth` levels below the members, including unreadable ones."""
         return len(self) if max_depth == 0 else len(self._children(max_depth))
 
     def walk(self) -> Iterator[tuple[str, Array | Group]]:
@@ -194,13 +173,7 @@ class GroupMembers(Node, ABC):
         return iter(self.members(max_depth=None))
 
     def unreadable(self, max_depth: int | None = 0) -> dict[str, BlizzarrError]:
-        """Return the errors of members that cannot be read, by name.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """Return the errors of members that cannot be read, by name."""
         return {child.name: child.error for child in self._children(max_depth) if child.error is not None}
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
@@ -231,11 +204,6 @@ class GroupMembers(Node, ABC):
         """Return all nodes below the group, down to `level` levels; it prints as a tree.
 
         Members that cannot be read are shown with the reason.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
 
         Examples
         --------

@@ -46,6 +46,9 @@ class Array(AsNumpy):
     that NumPy allows as a key: integers, slices, `...`, `newaxis`, masks, arrays of indices, names of fields. Nothing
     is kept in memory, unless the array has a pool (`cached`): each read returns what is stored at that moment.
 
+    All methods raise `StoreError` if the store fails (or cannot list, where chunks are counted), `ReadOnlyError` if the
+    array was opened for reading and would be changed.
+
     Parameters
     ----------
     store, path
@@ -117,12 +120,8 @@ class Array(AsNumpy):
             If the value cannot be broadcast to the selection, or cannot be converted.
         TypeError
             If the value has elements that the data type cannot hold.
-        ReadOnlyError
-            If the array was opened for reading.
         CodecError
             If a chunk of which a part is written is damaged.
-        StoreError
-            If the store fails.
         """
         lowered = lower_basic(key, self._shape)
         if lowered is None:
@@ -321,8 +320,6 @@ class Array(AsNumpy):
         UnknownOutcomeError
             If the answer of a server may have been lost, and others have changed the array since: call `refresh`, and
             look whether it has the new shape.
-        ReadOnlyError
-            If the array was opened for reading.
         ValueError, TypeError
             If there is another number of lengths than axes, or one is not an integer of 0 or more.
         StoreError
@@ -372,8 +369,6 @@ class Array(AsNumpy):
             look whether it has become longer, with fill values at the places of these elements.
         ValueError
             If the shape of the data does not fit, or there is no such axis.
-        ReadOnlyError
-            If the array was opened for reading.
         CodecError
             If a chunk at the end of the array is damaged.
         StoreError
@@ -445,8 +440,6 @@ class Array(AsNumpy):
             If a group is there now.
         MetadataError
             If the document does not conform.
-        StoreError
-            If the store fails.
         """
         form = format_of(self._metadata)
         only = form if forms_again(self._metadata) else None

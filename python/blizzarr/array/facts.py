@@ -223,13 +223,7 @@ class ArrayFacts(LikeNumpy, Node):
 
     @property
     def nchunks_initialized(self) -> int:
-        """The number of chunks that are stored, found by listing. A stored shard counts as all of its chunks.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """The number of chunks that are stored, found by listing. A stored shard counts as all of its chunks."""
         metadata = self._metadata
         positions = chunks_inside(self._store, self._path, metadata)
         if not metadata.codecs.is_sharded:
@@ -241,13 +235,7 @@ class ArrayFacts(LikeNumpy, Node):
         )
 
     def nbytes_stored(self) -> int:
-        """Return the number of bytes that the array takes up in its store, with its documents, found by listing.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """Return the number of bytes that the array takes up in its store, with its documents, found by listing."""
         return stored_bytes(self._store, self._path, self._metadata)
 
     @property
@@ -258,13 +246,7 @@ class ArrayFacts(LikeNumpy, Node):
         return ArrayInfo.of(self._store, self._path, self._metadata)
 
     def info_complete(self) -> ArrayInfo:
-        """Return the facts of `info` and how much is stored, for which all chunks are listed.
-
-        Raises
-        ------
-        StoreError
-            If the store fails, or cannot list.
-        """
+        """Return the facts of `info` and how much is stored, for which all chunks are listed."""
         from blizzarr.array.info import ArrayInfo
 
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)

@@ -24,7 +24,7 @@ class LazyArray(LikeNumpy):
 
     Made by `Array.lazy`. Each step takes every key that NumPy allows for the shape of the view. Views of views are
     combined into one selection, so that only the elements wanted in the end are read. NumPy functions and Dask accept a
-    view as an array.
+    view as an array. Errors of stores are as for `Array`.
 
     Examples
     --------
@@ -151,8 +151,6 @@ class LazyArray(LikeNumpy):
             If the array has become shorter, and the view reaches beyond it.
         CodecError
             If a chunk is damaged.
-        StoreError
-            If the store fails.
         LimitError
             If there is no memory for the result.
         ValueError, TypeError
@@ -174,8 +172,6 @@ class LazyArray(LikeNumpy):
         ------
         SelectionError, OutOfBoundsError
             If the key is not one that NumPy allows, or an index is outside the view.
-        ReadOnlyError
-            If the array was opened for reading.
         ValueError, TypeError, CodecError, StoreError
             As for `Array.__setitem__`.
         """
