@@ -22,8 +22,6 @@ class BoundedCache(dict[K, V]):
     {2: '2', 3: '3', 4: '4'}
     """
 
-    __slots__ = ("_most",)
-
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most

@@ -46,8 +46,6 @@ def in_child(renew: Callable[[], object]) -> None:
 class ForkedLock:
     """A reentrant lock that is free in a forked child, where the thread that had it does not exist."""
 
-    __slots__ = ("lock",)
-
     def __init__(self) -> None:
         self._renew()
         in_child(self._renew)

@@ -29,8 +29,6 @@ class Members:
     blizzarr.errors.SpecError: Error parsing object member "path": ...; Object includes extra members: "x"
     """
 
-    __slots__ = ("left", "wrong")
-
     def __init__(self, value: Any) -> None:
         if type(value) is not dict:
             raise expected(value, "object")

@@ -32,8 +32,6 @@ class LazyTable(Mapping[str, T]):
     (['whole', 'part'], <class 'fractions.Fraction'>, None)
     """
 
-    __slots__ = ("_here", "places")
-
     def __init__(self, places: Mapping[str, str]) -> None:
         self.places = dict(places)
         self._here: dict[str, T] = {}

@@ -26,8 +26,6 @@ class OpenTable(LazyTable[T]):
     (<class 'fractions.Fraction'>, <class 'float'>, False)
     """
 
-    __slots__ = ("_adapters", "_group", "_is_complete", "_of_others")
-
     def __init__(self, group: str, places: Mapping[str, str], of_others: tuple[str, str] | None = None) -> None:
         super().__init__(places)
         self._group = group

@@ -42,11 +42,6 @@ def register_codec(codec: C, name: str | None = None) -> C:
     name
         The name of a codec of zarr-python; those of this library have one.
 
-    Returns
-    -------
-    type
-        The class.
-
     Raises
     ------
     TypeError
@@ -127,11 +122,6 @@ def register_chunk_grid(grid: G) -> G:
     grid
         A class that derives from `blizzarr.model.ChunkGrid`.
 
-    Returns
-    -------
-    type
-        The class.
-
     Raises
     ------
     TypeError
@@ -163,11 +153,6 @@ def register_chunk_key_encoding(encoding: K) -> K:
     ----------
     encoding
         A class that derives from `blizzarr.transformers.ChunkKeyEncoding`, where there is an example.
-
-    Returns
-    -------
-    type
-        The class.
 
     Raises
     ------
@@ -242,11 +227,6 @@ def register_storage_transformer(transformer: S) -> S:
     transformer
         A class that derives from `blizzarr.transformers.StorageTransformer`; ``docs/storage-transformers.md`` has an
         example.
-
-    Returns
-    -------
-    type
-        The class.
 
     Raises
     ------

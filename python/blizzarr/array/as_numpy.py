@@ -55,11 +55,6 @@ class AsNumpy(ArrayFacts):
         key
             The selection, as in brackets; by default everything.
 
-        Returns
-        -------
-        pyarrow.Array
-            The elements.
-
         Raises
         ------
         UnsupportedOperationError

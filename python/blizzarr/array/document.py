@@ -38,8 +38,6 @@ def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.D
 class _Decode:
     """Reads and decodes the document of an array; the engine calls it when the bytes are not those that it knows."""
 
-    __slots__ = ("_has_document", "_metadata", "_path", "_store")
-
     def __init__(self, store: Store, path: str, metadata: ArrayMeta, has_document: bool) -> None:
         self._store, self._path, self._metadata = store, path, metadata
         self._has_document = has_document

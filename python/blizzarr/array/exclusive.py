@@ -52,8 +52,6 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
 class _Directory:
     """Holds the lock of a directory among threads and processes."""
 
-    __slots__ = ("_descriptor", "_lock", "_path", "_prefix", "_store")
-
     _descriptor: int | None
     _lock: Generator[None, None, None] | None
     """The lock among threads, from right before it is taken; see `SoleLock.hold`."""

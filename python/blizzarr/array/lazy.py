@@ -222,8 +222,6 @@ def _axis_order(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
 class LazySelector:
     """A lazy view with one way to select: index it for another view, or assign to the elements that a key selects."""
 
-    __slots__ = ("_dialect", "_view")
-
     __iter__: ClassVar[None] = None
 
     def __init__(self, view: LazyArray, dialect: Dialect) -> None:

@@ -61,8 +61,6 @@ def write_selection(array: ArrayFacts, lower: Lower, key: Any, value: npt.ArrayL
 class Selector:
     """An array with one way to select: index it to read, or assign to write."""
 
-    __slots__ = ("_array", "_lower")
-
     __iter__: ClassVar[None] = None
 
     def __init__(self, array: ArrayFacts, lower: Lower) -> None:

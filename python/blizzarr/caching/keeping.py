@@ -72,8 +72,6 @@ _numbers = count(1)
 class Lifetime:
     """A reference to an object with a number that no other object ever gets."""
 
-    __slots__ = ("__weakref__", "_of", "number")
-
     def __init__(self, of: Any) -> None:
         self._of = of
         self.number = next(_numbers)

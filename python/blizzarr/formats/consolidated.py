@@ -32,8 +32,6 @@ class Consolidated(Mapping[str, Node]):
     - `start`: the prefix of the paths in the document, which precedes the paths relative to the group.
     """
 
-    __slots__ = ("_decode", "_documents", "_key", "_names", "_nodes", "_start", "format")
-
     def __init__(
         self, documents: Mapping[str, Any] | Load, decode: Decode, key: str, format: str, start: str = ""
     ) -> None:

@@ -310,8 +310,6 @@ class Stored(dict[str, Any]):
     - `raw`: the bytes of each document of the node, by the last part of its key.
     """
 
-    __slots__ = ("frame", "raw")
-
     raw: Mapping[str, bytes]
     frame: object
     """The bytes around the shape, for `v3_resized`, if they are known."""

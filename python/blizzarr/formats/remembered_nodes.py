@@ -53,8 +53,6 @@ class RememberedNodes(Generic[N]):
     {'length': [3]}
     """
 
-    __slots__ = ("_decode", "_kept")
-
     def __init__(self, decode: Callable[[Documents, str, list[Notice]], N | None]) -> None:
         self._decode = decode
         self._kept: BoundedCache[Documents, tuple[N, bytes | None, Sequence[Notice]] | None] = BoundedCache(_MOST)

@@ -25,8 +25,6 @@ class Batch:
     42
     """
 
-    __slots__ = ("__weakref__", "_futures", "_shared")
-
     def __init__(self) -> None:
         self._futures: list[Future[Any]] | None = []
         self._shared: dict[Any, Any] = {}

@@ -225,8 +225,6 @@ def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
 class Pace:
     """A running estimate of how long one kind of work takes, which differs by storage: page cache, disk, network."""
 
-    __slots__ = ("seconds",)
-
     def __init__(self) -> None:
         self.seconds = 0.0
 

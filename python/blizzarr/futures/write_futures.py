@@ -24,8 +24,6 @@ class WriteFutures:
         reads with the same transaction see it.
     """
 
-    __slots__ = ("__weakref__", "commit", "copy")
-
     copy: Future[None]
     commit: Future[None]
 

@@ -31,8 +31,6 @@ Choice = tuple[int, Triple]
 class VolumeSource(Stored):
     """The document of a volume, and the scale that was chosen."""
 
-    __slots__ = ("chunk_size", "number", "volume")
-
     def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes], volume: Volume, choice: Choice) -> None:
         super().__init__(document, raw)
         self.volume = volume

@@ -285,8 +285,6 @@ _REMEMBERED: Final = 1 << 14
 class InFlight(dict[str, Any]):
     """The state that reads in flight share: empty as long as no two of them need the same chunk."""
 
-    __slots__ = ("__weakref__", "latest", "needed")
-
     def __init__(self) -> None:
         super().__init__()
         self.needed: set[Chunk] = set()

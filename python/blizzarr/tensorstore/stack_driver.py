@@ -47,8 +47,6 @@ from blizzarr.views.compose import indices_of
 class StackPartition:
     """The boxes of layers, and how a view is divided between them."""
 
-    __slots__ = ("_axes", "_bounds", "_boxes", "_ends", "_row", "_starts")
-
     def __init__(self, boxes: Sequence[Box], domain: Box | None) -> None:
         self._boxes = boxes
         # Layers that lie side by side, as those of stacks do, are found by where they begin.

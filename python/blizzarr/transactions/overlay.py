@@ -54,8 +54,6 @@ def in_range(name: str, least: str, end: str) -> bool:
 class Overlay:
     """The values to be stored, by names that are unique across all places of one kind."""
 
-    __slots__ = ("errors", "hidden", "ranges", "values")
-
     def __init__(self) -> None:
         self.values: dict[str, bytes | None] = {}
         self.ranges: list[tuple[str, str]] = []

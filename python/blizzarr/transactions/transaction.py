@@ -393,8 +393,6 @@ class CommitFuture(Future[None]):
     (False, None, True)
     """
 
-    __slots__ = ("_commit", "_ended")
-
     _commit: Callable[[], object]
     """Begins to commit; as a method of the transaction, it keeps the transaction alive."""
     _ended: Future[None]

@@ -69,8 +69,6 @@ class Index:
     All entries are checked at once: an index that is wrong about one chunk is not trusted about another.
     """
 
-    __slots__ = ("_entries", "place", "raw")
-
     def __init__(self, raw: bytes, place: Place) -> None:
         if len(raw) != place.index_bytes:
             raise place.wrong(

@@ -46,7 +46,6 @@ _OF_XARRAY = (DATAARRAY_VARIABLE, NONE_VAR_NAME)
 class GroupStore(ZarrStore):
     """A group that xarray writes to. Unlike its base class, it leaves consolidating to whoever made it."""
 
-    __slots__ = ("_end", "_last", "_lengths")
     _lengths: dict[str, dict[str, Any]]
     """For each array the encodings that are lengths of chunks or shards one by one, which xarray does not write."""
     _end: int | None

@@ -29,8 +29,6 @@ class StoredArray(BackendArray):
     """The elements of an array, of which xarray reads what it needs."""
 
     # Not `array`: some programs read all elements of objects that have this attribute.
-    __slots__ = ("ahead", "dtype", "shape", "source")
-
     def __init__(self, array: Array) -> None:
         self.ahead: Any = None
         """The elements, if they were read before xarray wants them; None again once xarray has got all of them."""

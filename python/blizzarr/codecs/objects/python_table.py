@@ -51,8 +51,6 @@ class PythonObjectCodec(ObjectCodec):
 class PythonTable:
     """The objects of one operation in a list; a token is an index into it."""
 
-    __slots__ = ("_codec", "_copied", "_elements", "_fill", "_lock")
-
     def __init__(self, codec: PythonObjectCodec, fill: Any) -> None:
         self._codec = codec
         self._fill = fill
@@ -100,8 +98,6 @@ class PythonTable:
 
 class _EngineCodec:
     """A codec in Python as the engine calls it, for chunks of one shape."""
-
-    __slots__ = ("_codec", "_shape", "_table", "name")
 
     fixed_size = False
 

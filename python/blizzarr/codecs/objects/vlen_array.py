@@ -77,8 +77,6 @@ class VlenArrayCodec(ObjectCodec):
 class ArrayTable:
     """The engine's table of byte strings; they are arrays outside of it."""
 
-    __slots__ = ("_codec", "_memory_type", "_native", "_stored_type")
-
     def __init__(self, codec: VlenArrayCodec, fill: Any) -> None:
         self._codec = codec
         self._stored_type = codec.stored_type
