@@ -77,13 +77,7 @@ class Config:
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
             object.__setattr__(self, name, int(value))
-        for name in (
-            "write_empty_chunks",
-            "use_fallback_data_types",
-            "keep_foreign_files",
-            "reserved_names",
-            "v1_order_as_documented",
-        ):
+        for name in (field.name for field in fields(self) if field.type == "bool"):
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ValueError(f"expected {name} to be True or False, found {value!r}")

@@ -131,11 +131,8 @@ def dump(value: Any) -> str:
     >>> dump({"b": 1.0, "a": [None, True, float("nan")]})
     '{"a":[null,true,null],"b":1.0}'
     """
-    return json.dumps(mapped(value, _finite), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    finite = mapped(value, lambda each: None if isinstance(each, float) and not math.isfinite(each) else each)
+    return json.dumps(finite, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def alike(value: Any, other: Any) -> bool:

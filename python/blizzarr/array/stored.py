@@ -32,7 +32,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     # Elsewhere a key may begin with another one, and so may a key under which no chunk is stored.
     local = None if metadata.storage_transformers else unwrapped(store)
     top = below.rstrip("/")
-    is_link = getattr(local, "is_link", _never)  # of zip files
+    is_link = getattr(local, "is_link", lambda key: False)  # of zip files
     is_file = isinstance(local, LocalStore) and top and local.native.kind(os_path(top)) in ("file", "other")
     if is_file or is_link(top):
         yield prefix + keys.key((0,) * rank), (0,) * rank  # nothing is listed below it
@@ -51,10 +51,6 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
         if position is not None and position != obstructed:
             yield prefix + keys.key(position), position
             obstructed = position
-
-
-def _never(key: str) -> bool:
-    return False
 
 
 def chunks_inside(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[int, ...]]:

@@ -90,17 +90,13 @@ for _verb in (info, tree, ls, cat, show, create, copy, upgrade, consolidate, che
     _named(_verb.run)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Print a warning of the library without the line of code that issued it."""
-    say("yellow", message)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
 
     For `check` and `diff`, 1 is damage or a difference, and 2 any error.
     """
-    warnings.showwarning = _show_warning
+    # Without the line of code that issued it.
+    warnings.showwarning = lambda message, *_, **__: say("yellow", message)
     if isinstance(sys.stdout, TextIOWrapper):
         # A report must not end at a name that the terminal cannot show; `cat` writes elements as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")

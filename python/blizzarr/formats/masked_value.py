@@ -65,9 +65,10 @@ def with_masked_value(
     before = masked_value(meta)
     value = before if same or before is None else _converted(before, kind)
     if not masks_fill(form.name):
-        # Without an attribute that says nothing to xarray, with which it could not open the array.
+        # Without an attribute that says nothing to xarray, with which, or with one of another data type, it could not
+        # open the array.
         attributes = without_masked(meta.attributes)
-        if value is not None and _has_spelling(kind):
+        if value is not None and kind.numpy.kind in "biufc":
             attributes[MASKED] = _encode(kind, value)
         return replace(made, attributes=attributes)
     attributes = meta.attributes if before is None else without_masked(meta.attributes)
@@ -112,11 +113,6 @@ def follows_xarray(meta: ArrayMeta) -> bool:
         # In v3, xarray needs no names for a single element.
         return not meta.shape and meta.format == "v3"
     return None not in names
-
-
-def _has_spelling(dtype: DataType) -> bool:
-    """Return whether xarray can read the attribute in v3; with another data type, it cannot open the array."""
-    return dtype.numpy.kind in "biufc"
 
 
 def _names_masked(types: Any) -> bool:

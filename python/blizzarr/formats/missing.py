@@ -23,7 +23,8 @@ def not_found(
     store: Store, path: str, form: Format | None, detect: Callable[[Any, str], Node | None]
 ) -> NodeNotFoundError:
     """Return the error of a path without a node, or without one of this format; this may take long in large stores."""
-    sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
+    forms = FORMATS.values() if form is None else (form,)
+    sought = tuple(f"{' or '.join(each.node_keys(path))} ({each.name})" for each in forms)
     # Those of all formats would hide what is there; the error has them as a field.
     hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path, detect)) or what_is_there(store, path, detect)
@@ -39,11 +40,6 @@ def _of_another_format(store: Store, path: str, detect: Callable[[Any, str], Nod
     except BlizzarrError:
         return None
     return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
-
-
-def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
-    """Return the keys of the documents that would make a node at this path, each with its format."""
-    return tuple(f"{' or '.join(form.node_keys(path))} ({form.name})" for form in forms)
 
 
 def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:

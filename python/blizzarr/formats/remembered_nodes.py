@@ -77,8 +77,9 @@ class RememberedNodes(Generic[N]):
             if not is_kept or (new and any(notice.kind == "fallback" for notice in new)):
                 return meta
             known = None if meta is None else (meta, pack(meta.attributes), new)
-            if not are_small(documents):
-                self._forget_large()
+            for large in () if are_small(documents) else list(self._kept):
+                if not are_small(large):
+                    self._kept.pop(large, None)
             self._kept.keep(documents, known)
         elif notices is not None and known is not None and known[2]:
             notices += known[2]
@@ -96,8 +97,3 @@ class RememberedNodes(Generic[N]):
         """Remember the node of documents that is known without decoding them."""
         if are_small(documents):
             self._kept.keep(documents, (meta, pack(meta.attributes), notices))
-
-    def _forget_large(self) -> None:
-        for documents in list(self._kept):
-            if not are_small(documents):
-                self._kept.pop(documents, None)

@@ -76,7 +76,10 @@ class Pool:
                 self._active -= 1
                 others = self._active
             if not others:
-                self._work_here()
+                # There is no other thread that would.
+                with contextlib.suppress(Empty):
+                    while True:
+                        run(self._queue.get_nowait())
 
     def _work(self) -> None:
         self._mine.worker = True
@@ -111,12 +114,6 @@ class Pool:
                     # There were more because some were waiting.
                     self._active -= 1
                     return
-
-    def _work_here(self) -> None:
-        """Do all work of the queue in this thread, as there is no other."""
-        with contextlib.suppress(Empty):
-            while True:
-                run(self._queue.get_nowait())
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
