@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 from blizzarr.array.document import check_same
 from blizzarr.creation.json_values import check_attributes
@@ -12,13 +12,32 @@ from blizzarr.hierarchy.documents import Node, revise
 from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
-
-if TYPE_CHECKING:
-    from blizzarr.array import Array
-    from blizzarr.group import Group
+from blizzarr.stores import Store
 
 _SHOWN: Final = 10
 """The most names that an error shows."""
+
+
+class HasAttributes(Protocol):
+    """The members of arrays and groups that their attributes use."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def metadata(self) -> Any: ...
+
+    def refresh(self) -> Any:
+        """Read the metadata again."""
+
+    _adoptions: int
+
+    def _adopt(self, metadata: Any, since: int | None = None) -> bool:
+        """Take over metadata that was just stored, see `Node`."""
+
+    def _outdate_above(self) -> None:
+        """Let groups that have a copy of the metadata read them again, see `Node`."""
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -49,7 +68,7 @@ class Attributes(MutableMapping[str, Any]):
     __slots__ = ("_node",)
     _kind: ClassVar[type[dict[str, Any]]] = dict
 
-    def __init__(self, node: Array | Group) -> None:
+    def __init__(self, node: HasAttributes) -> None:
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
@@ -200,7 +219,7 @@ class Attributes(MutableMapping[str, Any]):
         return values
 
     def _change(self, change: Any) -> None:
-        node: Any = self._node
+        node = self._node
 
         def changed(stored: Node) -> Any:
             if isinstance(node.metadata, ArrayMeta):
