@@ -149,7 +149,7 @@ def test_neuroglancer_is_a_package_like_others() -> None:
 
 
 # Besides packages: modules that users import, under zarr-python's names or their own.
-WITH_NAMES = {"for_zarr.py", "tensorstore/drivers.py"} | {
+WITH_NAMES = {"caching.py", "for_zarr.py", "tensorstore/drivers.py"} | {
     f"zarr/{name}.py"
     for name in (
         *("buffer", "config", "dtype", "errors", "functions", "metadata", "registry", "types"),

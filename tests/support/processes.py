@@ -15,7 +15,7 @@ PRELOADED = [
     "blizzarr.comparing",
     "blizzarr.copying.array",
     "blizzarr.distributing",
-    "blizzarr.recording.record",
+    "blizzarr.recording",
     "blizzarr.stores.object_store",
     "blizzarr.upgrading.run",
     "numpy.testing",

@@ -15,7 +15,7 @@ import numpy as np
 from blizzarr import _native
 from blizzarr.array.document import watched
 from blizzarr.array.objects import ObjectHandle, Prepare
-from blizzarr.caching.keeping import keeping_of, scalar_of
+from blizzarr.caching import keeping_of, scalar_of
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.data_type import Swap

@@ -16,8 +16,7 @@ from blizzarr.errors import PathError
 from blizzarr.formats import array_keys, chunk_prefix, node_of
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import innermost
-from blizzarr.recording.manifest import read_manifest, write_manifest
-from blizzarr.recording.record import Difference, compare, record
+from blizzarr.recording import Difference, compare, read_manifest, record, write_manifest
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.place import is_inside, place_of

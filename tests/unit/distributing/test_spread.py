@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr import _native
+from blizzarr import _native, distributing
 from blizzarr.config import config
-from blizzarr.distributing import Workers, spread, workers, workers_of
-from blizzarr.distributing.workers import Settings
+from blizzarr.distributing import Settings, Workers, spread, workers_of
 from blizzarr.errors import ConflictError, UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import LocalStore, MemoryStore, ZipStore
 from support.processes import processes
@@ -299,7 +298,7 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
             return super().submit(lambda: (time.sleep(0.2), function(*arguments))[1])
 
-    monkeypatch.setattr(workers, "_PATIENCE", 0.05)
+    monkeypatch.setattr(distributing, "_PATIENCE", 0.05)
     with Idle(1) as pool, pytest.warns(UserWarning, match="^the Dask cluster at tcp://here:8786 has no") as warned:
         assert list(spread(Workers(pool), lambda number, told: number, range(3), lambda count: None)) == [0, 1, 2]
     assert len(warned) == 1

@@ -12,7 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import ConflictError, MetadataError, PathError, StoreError
-from blizzarr.recording.manifest import read_manifest
+from blizzarr.recording import read_manifest
 
 
 @pytest.fixture

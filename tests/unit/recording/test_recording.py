@@ -13,8 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import ConflictError, MetadataError, NodeNotFoundError, StoreError
-from blizzarr.recording.manifest import Manifest, read_manifest, write_manifest
-from blizzarr.recording.record import Difference, compare, record
+from blizzarr.recording import Difference, Manifest, compare, read_manifest, record, write_manifest
 from blizzarr.stores import LocalStore, MappingStore, Store, StoreWrapper
 from blizzarr.stores.protocol import Value
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.caching.store import CachedStore
+from blizzarr.caching import CachedStore
 from blizzarr.config import config
 from blizzarr.errors import StoreError
 from blizzarr.stores import BaseStore, ForeignStore, MemoryStore, Store, StoreWrapper, read_only

@@ -17,8 +17,7 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 import blizzarr
-from blizzarr.caching import CachePool
-from blizzarr.caching.store import CachedStore
+from blizzarr.caching import CachedStore, CachePool
 from blizzarr.errors import NodeNotFoundError, PathError
 from blizzarr.stores import (
     BaseStore,
