@@ -24,6 +24,8 @@ class WriteFutures:
         reads with the same transaction see it.
     """
 
+    __slots__ = ("__weakref__", "commit", "copy")
+
     copy: Future[None]
     commit: Future[None]
 
