@@ -37,11 +37,6 @@ class BloscCodec(Codec):
     blocksize
         The bytes per block; 0 lets Blosc choose.
 
-    Raises
-    ------
-    MetadataError
-        If an option has none of these values.
-
     Examples
     --------
     >>> BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=4).to_json()["configuration"]

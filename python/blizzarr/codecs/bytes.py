@@ -25,11 +25,6 @@ class BytesCodec(Codec):
     endian
         The byte order of each element: ``"little"``, ``"big"``, or None for elements of a single byte.
 
-    Raises
-    ------
-    MetadataError
-        If `endian` is something else.
-
     Examples
     --------
     >>> BytesCodec(endian="big").to_json()

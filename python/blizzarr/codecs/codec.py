@@ -140,10 +140,8 @@ def _plain(value: Any) -> Any:
 class Codec:
     """The base class of all codecs; subclasses are frozen dataclasses whose fields are the options.
 
-    Raises
-    ------
-    MetadataError
-        If an option has a value that it may not have.
+    Making one raises `MetadataError` if an option has a value that it may not have. What depends on the chunks is
+    checked when an array is created.
     """
 
     __slots__ = ()

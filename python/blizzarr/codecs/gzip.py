@@ -19,11 +19,6 @@ class GzipCodec(Codec):
     level
         The level, from 0 (no compression) and 1 (fastest) to 9 (smallest).
 
-    Raises
-    ------
-    MetadataError
-        If the level is another one.
-
     Examples
     --------
     >>> GzipCodec(level=1).to_json()

@@ -48,11 +48,6 @@ class ShardingCodec(Codec):
     index_location
         ``"end"`` or ``"start"``: where in the shard the index is.
 
-    Raises
-    ------
-    MetadataError
-        If `index_location` is another one. The rest is checked when an array is created.
-
     Examples
     --------
     >>> import blizzarr

@@ -28,11 +28,6 @@ class TransposeCodec(Codec):
     order
         A permutation of ``0 ... rank - 1``: axis ``i`` of the result is axis ``order[i]`` of the chunk.
 
-    Raises
-    ------
-    MetadataError
-        If `order` is not a sequence of integers. Whether it is a permutation is checked when an array is created.
-
     Examples
     --------
     >>> TransposeCodec(order=(2, 0, 1)).to_json()

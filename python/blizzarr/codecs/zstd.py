@@ -21,11 +21,6 @@ class ZstdCodec(Codec):
     checksum
         Append a checksum of four bytes, which is verified when the chunk is read.
 
-    Raises
-    ------
-    MetadataError
-        If an option has another value.
-
     Examples
     --------
     >>> ZstdCodec(level=5, checksum=True).to_json()

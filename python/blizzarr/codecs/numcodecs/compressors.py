@@ -245,11 +245,6 @@ class ZlibCodec(NumcodecsCodec):
     level
         The level, from 0 (no compression) to 9 (smallest), or -1 for zlib's default, which is 6.
 
-    Raises
-    ------
-    MetadataError
-        If the level is another one.
-
     Examples
     --------
     >>> ZlibCodec(level=3).to_json()
