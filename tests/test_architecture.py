@@ -272,7 +272,7 @@ def test_only_formats_know_versions() -> None:
 
 # Modules that use private names of other libraries, which have no public ones for this.
 OF_OTHERS = {
-    *("dask/writing.py", "stores/impossible_keys.py", "stores/zarr_python.py", "stores/zarr_python_store.py"),
+    *("dask/arrays.py", "stores/impossible_keys.py", "stores/zarr_python.py", "stores/zarr_python_store.py"),
     *("xarray/writing.py", "zarr/storage/store_path.py"),
 }
 

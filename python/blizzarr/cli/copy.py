@@ -17,9 +17,9 @@ from blizzarr.cli.codecs import (
     codec_arguments,
     parse_layout,
 )
-from blizzarr.cli.failing import as_options
 from blizzarr.cli.place import KeepForeignOption, Place, complete_path, open_node
 from blizzarr.cli.progress import Meter, duration_text
+from blizzarr.cli.terminal import as_options
 from blizzarr.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
