@@ -6,13 +6,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.formats.document import Stored, load
-from blizzarr.formats.format import Store
 from blizzarr.formats.reading import get_value
 from blizzarr.formats.table import FORMATS
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
 from blizzarr.problems import Notice, Problems, warn
+from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import present
 
 PROGRESS: Final = "blizzarr-copy.json"

@@ -17,7 +17,7 @@ from typing import Any, Final
 from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError, UnsupportedOperationError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.beside import PROGRESS, keys_beside, warn_if_unfinished
-from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
+from blizzarr.formats.format import Child, Format, Node, StoredNode
 from blizzarr.formats.implicit import implied_by, is_implicit
 from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import N5
@@ -30,6 +30,7 @@ from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.conditional import as_bytes
+from blizzarr.stores.protocol import Store
 from blizzarr.stores.regular import is_damage
 from blizzarr.stores.requests import each, is_remote
 

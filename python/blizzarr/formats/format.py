@@ -12,19 +12,6 @@ from blizzarr.problems import Notice
 Node: TypeAlias = ArrayMeta | GroupMeta
 
 
-class Store(Protocol):
-    """The store methods that formats use."""
-
-    def get(self, key: str, /) -> Any:
-        """Return the value of a key, or `None`."""
-
-    def set(self, key: str, value: bytes, /) -> None:
-        """Replace the value of a key atomically."""
-
-    def list_dir(self, prefix: str = "", /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the keys and the prefixes directly below a prefix."""
-
-
 class StoredNode(NamedTuple):
     """A node and the documents by key that make it; a group known only from its children has no documents."""
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats.format import Format, Store
+from blizzarr.formats.format import Format
 from blizzarr.model.names import join
+from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import each
 
 F = TypeVar("F", bound=Format)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
-from blizzarr.formats.format import Format, Node, Store
+from blizzarr.formats.format import Format, Node
 from blizzarr.formats.table import FORMATS
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, MappingStore
+from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import is_remote
 from blizzarr.stores.urls import ZIP_ENDINGS
 from blizzarr.stores.wrapper import unwrapped

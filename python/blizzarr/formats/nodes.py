@@ -13,7 +13,7 @@ from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.stores import Store as ChunkStore
+from blizzarr.stores import Store
 
 if TYPE_CHECKING:
     from blizzarr.transformers import ArrayKeys
@@ -80,7 +80,7 @@ def chunk_prefix(path: str, meta: Node) -> str:
     return format_of(meta).chunk_prefix(path)
 
 
-def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
+def chunk_store(store: Store, path: str, meta: ArrayMeta) -> Store:
     """Return the store in which chunks have their original keys: `store` wrapped by the storage transformers."""
     if not meta.storage_transformers:
         return store

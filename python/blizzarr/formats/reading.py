@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from blizzarr.errors import PathError, StoreError
 from blizzarr.formats.document import MAX_BYTES
-from blizzarr.formats.format import Store
+from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import each
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)

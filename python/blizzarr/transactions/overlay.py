@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from blizzarr.errors import BlizzarrError, GenerationMismatchError
 from blizzarr.json_values import quote
@@ -98,18 +98,6 @@ class Overlay:
         return any(name.startswith(prefix) and name not in left_out for name in self.values)
 
 
-class Above(Protocol):
-    """Values on top of an overlay, which are computed when they are asked for."""
-
-    def made(self, name: str) -> tuple[bytes | None] | None:
-        """The value of a name, in a tuple, if it is one of these."""
-        ...
-
-    def names(self, prefix: str) -> dict[str, bool]:
-        """Return the names that begin with a prefix, each with whether it has a value."""
-        ...
-
-
 class View(BaseStore):
     """A store as an overlay shows it.
 
@@ -137,7 +125,7 @@ class View(BaseStore):
         prefix: str,
         overlay: Overlay,
         generations: Generations | None = None,
-        above: Above | None = None,
+        above: Any = None,
     ) -> None:
         self.base = base
         self.prefix = prefix

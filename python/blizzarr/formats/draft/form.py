@@ -13,11 +13,12 @@ from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import read, suffix_problem, write
 from blizzarr.formats.draft.extension import decode_attributes
 from blizzarr.formats.draft.keys import CONSOLIDATED, DEFAULT_SUFFIX, ENTRY, KINDS, DraftKeys, Spelling, name_problem
-from blizzarr.formats.format import Store, StoredNode
+from blizzarr.formats.format import StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.sibling_documents import check_names
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems, decoder, unknown_members
+from blizzarr.stores.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def search(store: Store, paths: Sequence[str]) -> list[StoredNode | BlizzarrErro
         entry = None if raw is None else read(bytes(raw))
     except BlizzarrError as error:
         return [error] * len(paths)
-    if entry is None:
+    if raw is None or entry is None:
         return [None] * len(paths)
     form = Draft(entry.spelling, entry.suffix)
     return [_search(store, form, bytes(raw), path) for path in paths]
