@@ -398,7 +398,6 @@ class Group(GroupMembers):
             return True
 
     def _forget(self) -> None:
-        """Drop the consolidated metadata, which is out of date, so that the store is read from now on."""
         if self._metadata.consolidated is not None:
             self._adopt(self._metadata.with_consolidated(None))
         super()._forget()

@@ -76,12 +76,10 @@ class ObjectHandle:
         self._handle(table).write(tokens, axes, write_empty)
 
     def write_parts(self, parts: Sequence[tuple[npt.NDArray[Any], Axes]], write_empty: bool = False, /) -> None:
-        """Write each source to the elements that its axes select."""
         for source, axes in parts:
             self.write(source, axes, write_empty)
 
     def erase(self, places: Any, rank: int, /) -> None:
-        """Delete the chunks at these places of the grid."""
         self.tokens().handle.erase(places, rank)
 
     def tokens(self, table: Table | None = None) -> Binding:
@@ -96,7 +94,6 @@ class ObjectHandle:
         return replace(self, shape=shape, sides=self.sides if sides is None else sides)
 
     def beyond(self) -> ObjectHandle:
-        """Return the handle for elements that may lie beyond the stored shape."""
         return replace(self, is_beyond=True)
 
     def without_pool(self) -> ObjectHandle:

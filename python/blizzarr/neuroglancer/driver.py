@@ -83,7 +83,6 @@ class VolumeConstraints(MetadataConstraints):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> VolumeConstraints:
-        """Return constraints that only this scale meets."""
         volume, number, chunk = _stored(meta)
         return cls(
             number,
@@ -132,7 +131,6 @@ class VolumeConstraints(MetadataConstraints):
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """Return the metadata of the first scale of a new volume."""
         document, number = self.document(None, schema)
         raw = json.dumps(document).encode()
         chunk = tuple(document["scales"][number]["chunk_sizes"][0])
@@ -145,7 +143,6 @@ class VolumeConstraints(MetadataConstraints):
         return new_document(existing, self.number, self.multiscale, self.scale, schema, assumed)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Raise unless a scale meets the constraints."""
         volume, number, chunk = _stored(meta)
         scale = volume.scales[number]
         check_scale(scale, self.scale)
@@ -153,12 +150,10 @@ class VolumeConstraints(MetadataConstraints):
 
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the elements of a scale, which have no parts."""
         return Field("", DType(_stored(meta)[0].data_type))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
-        """Return the schema of a scale."""
         volume, number, chunk = _stored(meta)
         scale = volume.scales[number]
         stored = stored_scale(scale, chunk)

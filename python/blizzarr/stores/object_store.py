@@ -167,7 +167,6 @@ class ObjectStore(ForeignNames):
         return self._versioned(key, self._get_with_version(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, None for each that is missing; all are requested at once."""
         if type(self) is not ObjectStore:
             # Its `get` may do something else.
             return super().get_many(keys)

@@ -297,7 +297,6 @@ class StoredArrayDriver(KvStoreDriver):
         return self
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
-        """Return how much of a view is stored, by listing the chunks."""
         try:
             lowered = lower_form(form, self._shape)
         except ViewOutOfBoundsError:

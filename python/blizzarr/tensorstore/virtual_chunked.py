@@ -310,11 +310,9 @@ class VirtualChanges(WriteBuffer):
                 outcome.fail([self._driver.shown_chunk(position)], error)
 
     def shown(self) -> list[str]:
-        """Return the chunks, as errors show them."""
         return [self._driver.shown_chunk(position) for position in self.chunks]
 
     def abort(self) -> None:
-        """Forget everything."""
         self.chunks = {}
 
 

@@ -297,7 +297,6 @@ class Changes:
         return GuardedStore(store, (self.needed, self.watched), holds_locks=holds_locks)
 
     def shown(self) -> list[str]:
-        """Return the names of the values that are to be stored, as errors show them."""
         with self.lock:
             there = {name: None for made in self._operations.values() if not made.checks for name in made.names}
             there.update({name: None for elements in self._elements.values() for name in elements.names()})

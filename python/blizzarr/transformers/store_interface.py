@@ -274,7 +274,6 @@ class StoreInterface(StoreWithPartialAccess):
 
     @property
     def writable(self) -> bool:
-        """True if values can be set through this handle of the store."""
         return not getattr(self.store, "read_only", False)
 
     @property

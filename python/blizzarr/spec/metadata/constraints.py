@@ -256,7 +256,6 @@ class Constraints(MetadataConstraints):
     # Arrays.
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Raise unless an array meets the constraints; the error has every member that differs."""
         is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or is_unconstrained(schema))
         # Units that are none are an error in any case.
         if is_free and not (self.has_units and "dimension_units" in meta.attributes):
