@@ -27,7 +27,6 @@ FLOORS: list[set[str]] = [
         "json_members",
         "json_values",
         "keywords",
-        "size_text",
         "bounded_cache",
         "lazy_imports",
         "open_table",

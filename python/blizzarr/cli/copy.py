@@ -125,7 +125,7 @@ def run(
 def _tell(node: Array | Group, meter: Meter, target: str) -> None:
     from blizzarr.display.sizes import stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.size_text import bytes_text
+    from blizzarr.printable import bytes_text
 
     done = meter.done_by_this_run
     speed = f", {bytes_text(int(done / meter.seconds))}/s" if meter.seconds > 0.1 and done else ""

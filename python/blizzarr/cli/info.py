@@ -9,7 +9,7 @@ import typer
 
 from blizzarr.cli.place import PathArgument, Place, open_node
 from blizzarr.cli.terminal import as_options, columns, facts_lines
-from blizzarr.size_text import count_text
+from blizzarr.printable import count_text
 
 if TYPE_CHECKING:
     from blizzarr.model import ArrayMeta, GroupMeta

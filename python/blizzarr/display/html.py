@@ -20,8 +20,7 @@ from blizzarr.hierarchy.members import read_members
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.edges import Edges
 from blizzarr.model.names import join
-from blizzarr.printable import escape
-from blizzarr.size_text import count_text
+from blizzarr.printable import count_text, escape
 from blizzarr.stores import Store
 
 # A drawing of the chunks and shards of an array, as SVG. The last three axes are drawn as a box seen from the upper
