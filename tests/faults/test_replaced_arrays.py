@@ -13,6 +13,7 @@ import pytest
 
 import blizzarr
 import blizzarr.tensorstore as ts
+from blizzarr.array import document
 from blizzarr.errors import BlizzarrError, ConflictError, OutOfBoundsError
 from blizzarr.formats import finding
 from blizzarr.formats.beside import keys_beside
@@ -128,6 +129,29 @@ def test_row_129_the_error_names_both_arrays(tmp_path: Path) -> None:
     text = str(caught.value)
     assert "opened (data type int32, shape (8, 5), chunks (2, 2), shards None, codecs BytesCodec(" in text
     assert "found (data type int32, shape (8, 5), chunks (4, 4), shards (8, 8), codecs ShardingCodec(" in text
+
+
+@pytest.mark.parametrize("kind", ["directory", "threads only", "memory"])
+def test_row_129_an_array_that_is_replaced_while_it_is_locked(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its document is gone when it is to be locked, and one of the same layout is there when it is looked for."""
+    store = STORES[kind](tmp_path)
+    old, key = create(store), "a/zarr.json"
+    stored = bytes(store.get(key))
+    store.delete(key)
+    found_again = document._found_again
+
+    def after_the_replacement(*place: Any) -> Any:
+        store.set(key, stored)
+        return found_again(*place)
+
+    monkeypatch.setattr(document, "_found_again", after_the_replacement)
+    with pytest.raises(
+        ConflictError, match="somebody has replaced the array while it was being written; open it again"
+    ):
+        old[:2] = -1
+    assert old[0, 0] == 1
 
 
 @pytest.mark.parametrize("kind", STORES)

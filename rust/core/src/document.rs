@@ -229,10 +229,17 @@ impl Document {
     /// The error of a lock on the document: if there is no such document any more, what is there instead.
     pub fn explain(&self, error: Error) -> Error {
         let is_gone = error.errno == Some(libc::ENOENT) || matches!(self.store.has(&self.key), Ok(false));
-        if is_gone {
-            (self.decode)().map_or_else(|replaced| replaced, |_| error)
-        } else {
-            error
+        if !is_gone {
+            return error;
+        }
+        match (self.decode)() {
+            Err(replaced) => replaced,
+            // Consolidated metadata may list an array without a document of its own, which nobody can lock.
+            Ok(stored) if stored.bytes.is_empty() => error,
+            Ok(_) => {
+                let reason = "somebody has replaced the array while it was being written; open it again";
+                Error::new(Kind::Conflict, reason).at_key(&self.key)
+            }
         }
     }
 

@@ -175,7 +175,7 @@ class VlenCodec(_OfZarrs):
         return replace(codec, index_codecs=index, data_codecs=chains.resolve(self.data_codecs, Chunk(_BYTE, (1,))))
 
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
-        """Return the bytes for the elements of a chunk; raise `CodecError` if the offsets have no place for so many."""
+        """Return the bytes for the elements of a chunk; raise `LimitError` if these have more than a chunk may have."""
         parts = [element.encode() for element in elements] if self.element_type == "string" else elements
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.uint64)
         if offsets[-1] > MAX_CHUNK_BYTES:
@@ -187,7 +187,7 @@ class VlenCodec(_OfZarrs):
         return data + index + length if self.index_location == "end" else length + index + data
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        """Return the elements of a chunk; raise `CodecError` if they, or the offsets, are damaged."""
+        """Return the elements of a chunk; raise `CodecError` if they or the offsets are damaged, or they are too many."""
         at_end = self.index_location == "end"
         length = int.from_bytes(encoded[-_PREFIX:] if at_end else encoded[:_PREFIX], "little")
         room = len(encoded) - _PREFIX

@@ -222,7 +222,8 @@ impl Locker for MemoryLocker<'_> {
         let held = self.store.hold(self.lock_key, part, self.interrupt)?;
         let Some(document) = self.store.read().get(self.lock_key).map(|value| value.version()) else {
             let reason = "cannot lock the metadata document: it is gone, somebody has deleted the array";
-            return Err(Error::new(Kind::Store, reason).at_key(self.lock_key));
+            let gone = Error { errno: Some(libc::ENOENT), ..Error::new(Kind::Store, reason) };
+            return Err(gone.at_key(self.lock_key));
         };
         Ok(Box::new(MemoryGuard { document, _held: held }))
     }
