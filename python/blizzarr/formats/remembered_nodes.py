@@ -29,7 +29,7 @@ Documents: TypeAlias = tuple[bytes | None, ...]
 
 def are_small(documents: Iterable[bytes | None]) -> bool:
     """Return whether what such documents say may be remembered for many nodes at a time."""
-    return all(raw is None or len(raw) <= _SMALL for raw in documents)
+    return max(map(len, filter(None, documents)), default=0) <= _SMALL
 
 
 def is_small(meta: ArrayMeta | GroupMeta) -> bool:
@@ -77,7 +77,7 @@ class RememberedNodes(Generic[N]):
             if not is_kept or (new and any(notice.kind == "fallback" for notice in new)):
                 return meta
             known = None if meta is None else (meta, pack(meta.attributes), new)
-            for large in () if are_small(documents) else list(self._kept):
+            for large in list(self._kept) if length > _SMALL else ():
                 if not are_small(large):
                     self._kept.pop(large, None)
             self._kept.keep(documents, known)

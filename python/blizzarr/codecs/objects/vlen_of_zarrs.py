@@ -187,7 +187,7 @@ class VlenCodec(_OfZarrs):
         return data + index + length if self.index_location == "end" else length + index + data
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        """Return the elements of a chunk; raise `CodecError` if they or the offsets are damaged, or they are too many."""
+        """Return the elements of a chunk; raise `CodecError` if they, or the offsets, are damaged or too long."""
         at_end = self.index_location == "end"
         length = int.from_bytes(encoded[-_PREFIX:] if at_end else encoded[:_PREFIX], "little")
         room = len(encoded) - _PREFIX
