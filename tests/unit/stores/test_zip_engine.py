@@ -108,6 +108,25 @@ def test_a_damaged_value_is_an_error_that_names_it(tmp_path: Path, options: dict
     assert caught.value.key == "c/77"
 
 
+def test_a_part_of_a_compressed_chunk_is_compared_with_the_checksum_of_all(tmp_path: Path) -> None:
+    """Blosc could decode the part alone, but has no checksum."""
+    values = np.random.default_rng(0).integers(0, 99, (40, 1 << 19), dtype="u2")
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w") as store:
+        blizzarr.create_array(
+            store, data=values, chunks=(1, 1 << 19), compressors=blizzarr.codecs.BloscCodec(cname="lz4")
+        )
+    with ZipFile(path) as file:
+        entry = file.getinfo("c/39/0")
+    data = bytearray(path.read_bytes())
+    data[entry.header_offset + entry.compress_size - 100] ^= 1
+    path.write_bytes(data)
+    array = blizzarr.open_array(ZipStore(path), mode="r")
+    assert (array[:39] == values[:39]).all()
+    with pytest.raises(ArchiveError, match="checksum mismatch"):
+        array[39, :10]
+
+
 def test_what_is_set_again_counts(tmp_path: Path) -> None:
     store, array = opened(zipped(tmp_path / "a.zip"), "a")
     array[500:510] = 1

@@ -80,10 +80,6 @@ impl Reader for EntryReader<'_> {
         Some(self.entry.size)
     }
 
-    fn reads_blocks(&self) -> bool {
-        true
-    }
-
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         let place = self.place(offset, buffer.len() as u64);
         let read = place.is_some_and(|place| read_exact_at(&self.file, buffer, place).is_ok());
