@@ -23,7 +23,7 @@ from blizzarr.stores.wrapper import unwrapped
 
 if TYPE_CHECKING:
     from blizzarr.display.coordinates import Coordinates
-    from blizzarr.display.picture import Picture
+    from blizzarr.display.png import Picture
     from blizzarr.display.region import Pictured
 
 _MOST: Final = 1 << 20
@@ -106,7 +106,8 @@ def show(
     (204, 407, 3)
     """
     # Only those who make pictures pay for what draws them.
-    from blizzarr.display.picture import Picture, Style, encode, render
+    from blizzarr.display.picture import Style, render
+    from blizzarr.display.png import Picture, encode
 
     if origin not in (None, "upper", "lower"):
         raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from blizzarr import indexing
 from blizzarr.array.as_numpy import AsNumpy
 from blizzarr.array.document import same_chunks
-from blizzarr.array.facts import token_of
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import (
@@ -26,6 +25,7 @@ from blizzarr.array.selector import (
     write_mask,
     write_selection,
 )
+from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.formats import format_of, forms_again, lock_key, read_node, stored_document
 from blizzarr.indexing import Form, lower_basic

@@ -10,7 +10,8 @@ from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.dtypes import Kind
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.model import ArrayMeta
-from blizzarr.printable import bytes_text, table
+from blizzarr.printable import table
+from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
 
 _LONGEST: Final = 200

@@ -18,7 +18,7 @@ from blizzarr.formats import PROGRESS, array_keys, chunk_prefix, chunk_store, un
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import innermost
-from blizzarr.printable import count_text
+from blizzarr.size_text import count_text
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
 from blizzarr.stores.wrapper import unwrapped

@@ -24,7 +24,7 @@ from blizzarr.formats import StoredNode, array_keys, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors, depth
-from blizzarr.printable import count_text
+from blizzarr.size_text import count_text
 from blizzarr.stores import Store, check_writable
 
 _CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")

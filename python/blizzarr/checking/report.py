@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
-from blizzarr.printable import count_text, printable
+from blizzarr.printable import printable
+from blizzarr.size_text import count_text
 
 SCHEMA: Final = 1
 """The version of `Report.to_dict`: it increases when a member changes its meaning, not when one is added."""

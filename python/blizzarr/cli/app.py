@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blizzarr.cli import cat, check, consolidate, copy, create, diff, info, ls, rm, show, tree, upgrade
-from blizzarr.cli.terminal import failing, say
+from blizzarr.cli.failing import failing, say
 from blizzarr.interrupts import leave
 
 

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
+from blizzarr.cli.failing import as_options, failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter
-from blizzarr.cli.terminal import as_options, failing, print_lines
+from blizzarr.cli.terminal import print_lines
 
 EXAMPLES = (
     "blizzarr check data.zarr",

@@ -21,7 +21,7 @@ def run(path: Annotated[str, typer.Argument(metavar="PATH", help="A group.", aut
     from blizzarr import api
 
     group = api.consolidate_metadata(place.target, path=place.path)
-    from blizzarr.printable import count_text
+    from blizzarr.size_text import count_text
 
     members = count_text(len(group.metadata.consolidated or ()), "member")
     typer.echo(f"Consolidated the metadata of {members} of {place.text}.", err=True)

@@ -17,9 +17,9 @@ from blizzarr.cli.codecs import (
     codec_arguments,
     parse_layout,
 )
+from blizzarr.cli.failing import as_options
 from blizzarr.cli.place import KeepForeignOption, Place, complete_path, open_node
 from blizzarr.cli.progress import Meter, duration_text
-from blizzarr.cli.terminal import as_options
 from blizzarr.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def run(
 def _tell(node: Array | Group, meter: Meter, target: str) -> None:
     from blizzarr.display.sizes import stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.printable import bytes_text
+    from blizzarr.size_text import bytes_text
 
     done = meter.done_by_this_run
     speed = f", {bytes_text(int(done / meter.seconds))}/s" if meter.seconds > 0.1 and done else ""

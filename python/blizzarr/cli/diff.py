@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
+from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import Place, complete_path, open_node
 from blizzarr.cli.progress import Meter
-from blizzarr.cli.terminal import failing, print_lines
+from blizzarr.cli.terminal import print_lines
 
 EXAMPLES = (
     "blizzarr diff data.zarr copy.zarr",

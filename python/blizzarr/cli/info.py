@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blizzarr.cli.failing import as_options
 from blizzarr.cli.place import PathArgument, Place, open_node
-from blizzarr.cli.terminal import as_options, columns, facts_lines
-from blizzarr.printable import count_text
+from blizzarr.cli.terminal import columns, facts_lines
+from blizzarr.size_text import count_text
 
 if TYPE_CHECKING:
     from blizzarr.model import ArrayMeta, GroupMeta

@@ -31,7 +31,8 @@ def run(
     from blizzarr.group import Group
     from blizzarr.group_members import members_and_errors
     from blizzarr.model import ArrayMeta
-    from blizzarr.printable import bytes_text, printable
+    from blizzarr.printable import printable
+    from blizzarr.size_text import bytes_text
 
     def size_of(child: Array | Group) -> Stored | None:
         return stored(child.store, chunk_prefix(child.path, child.metadata), over_network=True)

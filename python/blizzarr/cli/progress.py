@@ -125,7 +125,7 @@ class Meter:
         return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"
 
     def _text(self, count: int) -> str:
-        from blizzarr.printable import bytes_text
+        from blizzarr.size_text import bytes_text
 
         return f"{count:,} {self._unit}" if self._unit else bytes_text(count)
 
@@ -180,7 +180,7 @@ def _bar(unit: str) -> Progress:
     )
     from rich.text import Text
 
-    from blizzarr.printable import bytes_text
+    from blizzarr.size_text import bytes_text
 
     class Speed(ProgressColumn):
         """The speed in the units of the other columns, which rich's own column does not have."""

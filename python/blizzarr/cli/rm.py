@@ -26,7 +26,7 @@ def run(
     from blizzarr.errors import MetadataError
     from blizzarr.formats import is_complete
     from blizzarr.hierarchy.remove import remove_node
-    from blizzarr.printable import count_text
+    from blizzarr.size_text import count_text
     from blizzarr.stores import LocalStore, ZipStore, check_writable, resolve
 
     place = Place.whole(path)

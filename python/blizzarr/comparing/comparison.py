@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.dtypes.value_text import value_repr, value_text
-from blizzarr.printable import count_text, printable
+from blizzarr.printable import printable
+from blizzarr.size_text import count_text
 
 SCHEMA: Final = 1
 """The version of `Comparison.to_dict`: it increases when a member changes its meaning, not when one is added."""

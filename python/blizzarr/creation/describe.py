@@ -26,8 +26,8 @@ from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
 from blizzarr.model.shapes import MAX_RANK
-from blizzarr.printable import count_text
 from blizzarr.problems import Problems
+from blizzarr.size_text import count_text
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer

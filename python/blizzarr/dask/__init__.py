@@ -10,6 +10,7 @@ try:
 except ImportError as error:
     raise ImportError("blizzarr.dask needs Dask: pip install 'blizzarr[dask]'") from error
 
-from blizzarr.dask.arrays import from_zarr, to_zarr
+from blizzarr.dask.reading import from_zarr
+from blizzarr.dask.writing import to_zarr
 
 __all__ = ["from_zarr", "to_zarr"]

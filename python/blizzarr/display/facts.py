@@ -10,7 +10,7 @@ from blizzarr.display.sizes import Stored, grid_text, ratio_text, shape_text
 from blizzarr.dtypes import Kind
 from blizzarr.json_values import mapped
 from blizzarr.model import ArrayMeta, ChunkGrid, GroupMeta
-from blizzarr.printable import bytes_text, count_text
+from blizzarr.size_text import bytes_text, count_text
 
 
 def raw_bytes(meta: ArrayMeta) -> int | None:

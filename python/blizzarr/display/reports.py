@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.checking.report import Repair, Report
 from blizzarr.comparing.comparison import NOTES, TITLES, Comparison, Difference
-from blizzarr.printable import bytes_text, count_text, printable
+from blizzarr.printable import printable
+from blizzarr.size_text import bytes_text, count_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -25,8 +25,9 @@ from blizzarr.formats import (
 )
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors, join
-from blizzarr.printable import count_text, printable
+from blizzarr.printable import printable
 from blizzarr.problems import warn_of
+from blizzarr.size_text import count_text
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 

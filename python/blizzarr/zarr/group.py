@@ -23,12 +23,13 @@ from blizzarr.zarr.errors import (
     deprecated,
     translated,
 )
-from blizzarr.zarr.info import GroupInfo, TreeRepr
+from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
 from blizzarr.zarr.node import Node, creating, described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
 from blizzarr.zarr.sync import in_thread_to_the_end, sync
+from blizzarr.zarr.tree import TreeRepr
 
 
 def _method(name: str) -> Any:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import prod
-from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.array.binding import bind
 from blizzarr.bounded_cache import BoundedCache
@@ -21,13 +17,11 @@ from blizzarr.codecs import CodecChain, ShardingCodec
 from blizzarr.codecs.codec import Chunk, Step
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
-from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import Edges
 from blizzarr.stores.replaced import have_replaced_methods
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
-from blizzarr.zarr_pipeline.threads import begin, outcome
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
@@ -239,82 +233,3 @@ def laid_out_as(chain: CodecChain, theirs: Iterable[Any]) -> CodecChain:
     order = getattr(shards, "subchunk_write_order", "morton")
     made = _Sharding(codec.chunk_shape, inner, codec.index_codecs, codec.index_location, order)
     return replace(chain, serializer=made)
-
-
-# Small writes to one array that would wait for each other: they are done together, each stored value replaced once.
-
-
-@dataclass(frozen=True, slots=True)
-class _Write:
-    handle: Any
-    source: npt.NDArray[Any]
-    axes: Axes
-    write_empty: bool
-    done: Future[None] = field(default_factory=Future)
-
-    def run(self) -> None:
-        self.handle.write(self.source, self.axes, self.write_empty)
-
-
-class Gathered:
-    """Writes to one array that are done in the order in which they come, by one thread at a time.
-
-    What comes while others are being written is gathered, and written together next.
-
-    - `timed`: calls what it is given.
-    """
-
-    def __init__(self, timed: Callable[[Callable[[], None]], None]) -> None:
-        self._timed = timed
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
-        self._lock = Lock()
-        self._waiting: list[_Write] = []
-        self._is_busy = False
-
-    async def write(self, handle: Any, source: npt.NDArray[Any], axes: Axes, write_empty: bool) -> bool:
-        """Write the elements of `source` to where the axes point; return True."""
-        write = _Write(handle, source, axes, write_empty)
-        if self._process != os.getpid():
-            # The thread that was writing does not exist in a forked child.
-            self._begin()
-        with self._lock:
-            if not self._is_busy:
-                begin(self._work)
-                self._is_busy = True
-            self._waiting.append(write)
-        await outcome(write.done)
-        return True
-
-    def _work(self) -> None:
-        while True:
-            with self._lock:
-                writes, self._waiting = self._waiting, []
-                if not writes:
-                    self._is_busy = False
-                    return
-            # Whoever was cancelled meanwhile has what is to be written no longer.
-            wanted = [write for write in writes if write.done.set_running_or_notify_cancel()]
-            for _, alike in groupby(wanted, lambda write: (id(write.handle), write.write_empty)):
-                self._write_together([*alike])
-
-    def _write_together(self, writes: Sequence[_Write]) -> None:
-        first = writes[0]
-        try:
-            if len(writes) == 1:
-                self._timed(first.run)
-            else:
-                parts = [(write.source, write.axes) for write in writes]
-                self._timed(lambda: first.handle.write_parts(parts, first.write_empty))
-        except BaseException as error:
-            if len(writes) == 1:
-                first.done.set_exception(error)
-                return
-            # Each of them has its own result, or its own error.
-            for write in writes:
-                self._write_together([write])
-        else:
-            for write in writes:
-                write.done.set_result(None)

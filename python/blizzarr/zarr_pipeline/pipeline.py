@@ -20,8 +20,9 @@ from zarr.storage import StorePath
 from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.selection import Lowered
 from blizzarr.transfer import Binding, read
-from blizzarr.zarr_pipeline.bound import Bound, Gathered, NotTakenError, bound, root_of
+from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
 from blizzarr.zarr_pipeline.buffer import is_numpy
+from blizzarr.zarr_pipeline.gathered import Gathered
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
 from blizzarr.zarr_pipeline.threads import Pace, begin, in_thread, outcome
 

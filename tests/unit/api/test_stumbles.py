@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.cli.terminal import as_options
+from blizzarr.cli.failing import as_options
 from blizzarr.errors import MetadataError, NodeTypeError, StoreError
 
 

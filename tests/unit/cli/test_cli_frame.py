@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from blizzarr.cli import progress
+from blizzarr.cli.failing import say
 from blizzarr.cli.place import Place, complete_path
-from blizzarr.cli.terminal import say
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 

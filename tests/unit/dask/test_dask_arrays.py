@@ -18,7 +18,7 @@ import pytest
 
 import blizzarr
 from blizzarr.dask import from_zarr, to_zarr
-from blizzarr.dask.arrays import _aligned
+from blizzarr.dask.writing import _aligned
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore, StoreWrapper
 from support.object_servers import OPTIONS, new_bucket, s3_server

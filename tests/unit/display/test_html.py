@@ -10,7 +10,8 @@ import pytest
 
 import blizzarr
 from blizzarr.creation.describe import describe_array, describe_group
-from blizzarr.display.html import array_html, draw, group_html
+from blizzarr.display.chunk_grid import draw
+from blizzarr.display.html import array_html, group_html
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blizzarr.display.picture import encode
+from blizzarr.display.png import encode
 from support.png import decode
 
 

@@ -10,7 +10,7 @@ import pytest
 import blizzarr
 from blizzarr.display.sizes import Stored, ratio_text, stored
 from blizzarr.errors import StoreError
-from blizzarr.printable import bytes_text
+from blizzarr.size_text import bytes_text
 from blizzarr.stores import FsspecStore, LocalStore, MappingStore, MemoryStore, Store, read_only
 from support.faulty_server import faulty_server
 

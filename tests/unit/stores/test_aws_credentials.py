@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from blizzarr.stores import ObjectStore
-from blizzarr.stores.object_settings import profile_of
+from blizzarr.stores.aws_profiles import profile_of
 from support.object_servers import new_bucket, s3_server
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.zarr_pipeline.bound import Gathered
+from blizzarr.zarr_pipeline.gathered import Gathered
 from blizzarr.zarr_pipeline.threads import begin, outcome
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")

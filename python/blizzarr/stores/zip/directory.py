@@ -10,22 +10,9 @@ from typing import Final, NamedTuple
 from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.other_files import BEGINNING, as_no_zip
+from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, MAX32, End, unpack_end
 from blizzarr.stores.zip.names import check_entry
-from blizzarr.stores.zip.records import (
-    CENTRAL,
-    COMMENT_SIZE,
-    END,
-    END64_SIZE,
-    LOCAL,
-    MAX32,
-    SIZES_FOLLOW,
-    End,
-    Entry,
-    ReadAt,
-    unpack_directory,
-    unpack_end,
-    wide,
-)
+from blizzarr.stores.zip.records import CENTRAL, LOCAL, SIZES_FOLLOW, Entry, ReadAt, unpack_directory, wide
 
 _SIGNATURE = b"PK\5\6"
 _MAX_COMMENT = 0xFFFF

@@ -19,7 +19,8 @@ from functools import cached_property
 from itertools import chain
 
 from blizzarr.errors import ArchiveError, StoreError
-from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, MAX32, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded, wide
+from blizzarr.stores.zip.end import MAX32
+from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded, wide
 
 _LENGTHS = struct.Struct("<2H")
 _FEW, _MANY = 128, 4

@@ -20,7 +20,7 @@ _NAMES: Final = {
         "awaitable": "AsyncArray",
         "arguments": "DEFAULT_FILL_VALUE ArrayConfig",
         "api.asynchronous": "create_array from_array",
-        "types": "CompressorLike CompressorsLike FiltersLike SerializerLike ShardsLike",
+        "names": "CompressorLike CompressorsLike FiltersLike SerializerLike ShardsLike",
     },
     "array_spec": {"arguments": "ArrayConfig ArraySpec"},
     "attributes": {"node": "Attributes"},
@@ -30,7 +30,7 @@ _NAMES: Final = {
     "chunk_grids": {"metadata": "RegularChunkGrid"},
     "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
     "common": {
-        "types": "JSON AccessModeLiteral BytesLike ChunksLike DimensionNamesLike MemoryOrder ShapeLike ZarrFormat "
+        "names": "JSON AccessModeLiteral BytesLike ChunksLike DimensionNamesLike MemoryOrder ShapeLike ZarrFormat "
         "ceildiv parse_named_configuration product"
     },
     "config": {"config": "BadConfigError Config config"},
