@@ -69,11 +69,10 @@ pub fn read_asked(
     let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
     let surplus = Mutex::new(None);
     let waiting = options.waiting_readers_for(split.count, array.chain.length);
-    let read_job = |job: usize, requested: Option<Requested>| {
+    let read_job = |job: usize, mut requested: Option<Requested>| {
         let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut indices, &mut region);
         array.keys.write(&indices, &mut key);
-        let mut requested = requested;
         // A panic in here is of this chunk, too.
         let decode = || {
             undisturbed(options.interrupted, || {

@@ -37,7 +37,7 @@ pub fn read_ahead(
         Ok(values) => values?,
         Err(error) => return Some(Err(error)),
     };
-    let ahead = Ahead { array, split, values, requests, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) };
+    let ahead = Ahead { array, split, values, requests, begun: AtomicUsize::new(0) };
     let threads = options.threads.clamp(1, split.count);
     Some(pool::run(threads, threads, options.interrupted, |_, _| ahead.read(options, read)))
 }
@@ -65,7 +65,6 @@ struct Ahead<'a> {
     /// How many may be under way.
     requests: usize,
     begun: AtomicUsize,
-    under_way: AtomicUsize,
 }
 
 impl Ahead<'_> {
@@ -76,7 +75,6 @@ impl Ahead<'_> {
             scratch::spare()?;
             self.begin()?;
             let Some((cell, value)) = self.values.next()? else { break };
-            self.under_way.fetch_sub(1, Ordering::Relaxed);
             read(cell, Some(value))?;
         }
         Ok(())
@@ -86,12 +84,11 @@ impl Ahead<'_> {
     fn begin(&self) -> Result<()> {
         let Ahead { array, split, .. } = *self;
         let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
-        while self.under_way.load(Ordering::Relaxed) < self.requests {
+        while self.values.under_way() < self.requests {
             let cell = self.begun.fetch_add(1, Ordering::Relaxed);
             if cell >= split.count {
                 break;
             }
-            self.under_way.fetch_add(1, Ordering::Relaxed);
             split.cell(cell, &mut indices, &mut region);
             array.keys.write(&indices, &mut key);
             let begun = array

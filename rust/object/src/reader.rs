@@ -144,6 +144,10 @@ impl Requests for ObjectRequests<'_> {
         })
     }
 
+    fn under_way(&self) -> usize {
+        self.under_way.count()
+    }
+
     fn next(&self) -> Result<Option<(usize, Requested)>> {
         self.under_way.answer()
     }

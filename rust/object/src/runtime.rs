@@ -104,6 +104,11 @@ impl<'a, T: Send + 'static> UnderWay<'a, T> {
         Ok(())
     }
 
+    /// How many were begun that nobody has taken.
+    pub fn count(&self) -> usize {
+        lock(&self.tasks).len()
+    }
+
     /// The number of one that has ended, and what it answers; `None` if another thread has taken the last one.
     pub fn answer(&self) -> Result<Option<(usize, Result<T>)>> {
         let mut ended = lock(&self.answers.ended);

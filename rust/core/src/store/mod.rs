@@ -175,6 +175,9 @@ pub trait Requests: Sync {
     /// Requests the value under `key`, of at most `limit` bytes, into the memory of `room`.
     fn begin(&self, number: usize, key: &str, limit: u64, room: Vec<u8>) -> Result<()>;
 
+    /// How many requests were made whose answers nobody has taken.
+    fn under_way(&self) -> usize;
+
     /// Waits for the next answer: which request it is of, and what became of that. `None` if no request is under way.
     fn next(&self) -> Result<Option<(usize, Requested)>>;
 }

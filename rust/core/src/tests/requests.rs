@@ -79,6 +79,10 @@ impl Requests for LastFirst<'_> {
         Ok(())
     }
 
+    fn under_way(&self) -> usize {
+        self.begun.lock().unwrap().len()
+    }
+
     fn next(&self) -> Result<Option<(usize, Requested)>> {
         let Some((number, key, limit)) = self.begun.lock().unwrap().pop() else { return Ok(None) };
         // Others get their share of the work.
