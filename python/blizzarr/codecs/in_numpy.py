@@ -152,7 +152,10 @@ class ArrayArrayCodec(OwnCodec):
         return shape
 
     def after(self, chunk: Chunk) -> Chunk:
-        """Return what the next codec sees, by `encoded_dtype` and `encoded_shape`: a `MetadataError` for theirs."""
+        """Return what the next codec sees, by `encoded_dtype` and `encoded_shape`.
+
+        Raise `MetadataError` if one of these raises an error, or returns what is no data type or shape.
+        """
         try:
             made = None if chunk.dtype is None else self.encoded_dtype(chunk.dtype.numpy)
             shape = None if chunk.shape is None else tuple(self.encoded_shape(chunk.shape))

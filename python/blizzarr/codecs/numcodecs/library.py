@@ -27,9 +27,8 @@ def module(name: str = "registry") -> Any:
         cause, remedy = str(missing), "--upgrade numcodecs"
         if isinstance(missing, ModuleNotFoundError):
             remedy = "'blizzarr[codecs]'"
-        zfpy = _version("zfpy")
-        if not isinstance(missing, ImportError) and not zfpy.replace(".", "0").isdigit() and zfpy:
-            cause, remedy = f"it does not understand the version of zfpy, {zfpy}", f"'{ZFPY}'"
+        if not isinstance(missing, ImportError) and not _is_plain(_version("zfpy")):
+            cause, remedy = f"it does not understand the version of zfpy, {_version('zfpy')}", f"'{ZFPY}'"
         reason = f"the package numcodecs cannot be imported ({cause}): pip install {remedy}"
         raise UnknownExtensionError(reason, extensions=("numcodecs",)) from missing
 
@@ -42,6 +41,10 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
+
+
+def _is_plain(version: str) -> bool:
+    return all(part.isdigit() for part in version.split(".")) or not version
 
 
 def is_registered(name: str) -> bool:

@@ -179,8 +179,7 @@ class VlenCodec(_OfZarrs):
         parts = [element.encode() for element in elements] if self.element_type == "string" else elements
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.uint64)
         if offsets[-1] > MAX_CHUNK_BYTES:
-            text = f"expected at most {MAX_CHUNK_BYTES:,} bytes of elements in a chunk, found {offsets[-1]:,}"
-            raise LimitError(f"{text}; use smaller chunks")
+            raise LimitError(f"{_beyond(offsets[-1])}; use smaller chunks")
         index = encoded(self.index_codecs, self._offset, offsets.astype(self.index_data_type).tobytes())
         data = encoded(self.data_codecs, _BYTE, b"".join(parts))
         length = len(index).to_bytes(_PREFIX, "little")
@@ -199,8 +198,8 @@ class VlenCodec(_OfZarrs):
         if offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
             raise CodecError("expected offsets that begin with 0 and do not decrease")
         if offsets[-1] > MAX_CHUNK_BYTES:
-            text = f"expected at most {MAX_CHUNK_BYTES:,} bytes of elements in a chunk, found {offsets[-1]:,}"
-            raise CodecError(f"{text}: the offsets are damaged, or the chunk is too large for this library")
+            reason = "the offsets are damaged, or the chunk is too large for this library"
+            raise CodecError(f"{_beyond(offsets[-1])}: {reason}")
         whole = decoded(self.data_codecs, _BYTE, data, int(offsets[-1]))
         places = offsets.tolist()
         parts = [whole[start:end] for start, end in pairwise(places)]
@@ -210,3 +209,7 @@ class VlenCodec(_OfZarrs):
             return [part.decode() for part in parts]
         except UnicodeDecodeError as error:
             raise CodecError(f"expected text in UTF-8: {error}") from error
+
+
+def _beyond(length: int) -> str:
+    return f"expected at most {MAX_CHUNK_BYTES:,} bytes of elements in a chunk, found {length:,}"
