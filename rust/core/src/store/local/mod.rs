@@ -15,7 +15,7 @@
 //! - `link`: a second name for a value, without copying it;
 //! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
-//! - `times`: which version of a value a file is;
+//! - `times`: which version of a value a file is, by what `mounts` tells of the clock;
 //! - `unsteady`: file systems that keep files which are replaced or removed while they are open;
 //! - `list`: which keys there are;
 //! - `look`: what callers look at by themselves;
@@ -36,6 +36,8 @@ mod link;
 mod list;
 mod lock;
 mod look;
+#[cfg(target_os = "linux")]
+mod mounts;
 #[cfg(not(target_os = "linux"))]
 mod nowhere;
 mod outgoing;

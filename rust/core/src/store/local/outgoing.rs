@@ -48,39 +48,10 @@ impl Outgoing {
 fn reuses_blocks(directory: Place<'_>) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;
 
-    let device = directory.metadata().ok()?.dev();
-    let device = format!("{}:{}", libc::major(device), libc::minor(device));
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    Some(mounts.lines().any(|mount| is_writeback(mount, &device)))
+    super::mounts::reuses_blocks(directory.metadata().ok()?.dev())
 }
 
 #[cfg(not(target_os = "linux"))]
 fn reuses_blocks(_directory: Place<'_>) -> Option<bool> {
     Some(false)
-}
-
-/// Whether a line of `mountinfo` is about this device and says that it does not order its data.
-#[cfg(target_os = "linux")]
-fn is_writeback(mount: &str, device: &str) -> bool {
-    let Some((before, after)) = mount.split_once(" - ") else { return false };
-    before.split(' ').nth(2) == Some(device)
-        && after
-            .split(' ')
-            .next_back()
-            .is_some_and(|options| options.split(',').any(|option| option == "data=writeback"))
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::is_writeback;
-
-    #[test]
-    fn a_mount_says_how_it_treats_data() {
-        let mount = "36 35 7:1 / /mnt rw,noatime shared:1 - ext4 /dev/loop1 rw,data=writeback";
-        assert!(is_writeback(mount, "7:1"));
-        assert!(!is_writeback(mount, "7:11"));
-        assert!(!is_writeback("36 35 7:1 / /mnt rw - ext4 /dev/loop1 rw,data=ordered", "7:1"));
-        assert!(!is_writeback("36 35 7:1 / /data=writeback rw - ext4 /dev/loop1 rw", "7:1"));
-        assert!(!is_writeback("", "7:1"));
-    }
 }

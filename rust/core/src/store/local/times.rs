@@ -4,15 +4,25 @@
 //! it comes from a clock that stands still for some milliseconds at a time, on some file systems for two seconds: a file
 //! that is replaced, or written into, twice within that time may have the same time and even the same inode. So the version of
 //! a file that has changed [`SETTLING`] ago or less is not settled: nobody takes what he read of it for what is there
-//! later, and by then it is.
+//! later, and by then it is. Small files on this machine's own file systems settle sooner: [`SETTLING_HERE`].
 
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime};
 
 use super::super::version::Version;
+#[cfg(target_os = "linux")]
+use super::mounts;
 
 /// Longer than the coarsest clock of a file system stands still (FAT), and some way for clocks of file servers.
 const SETTLING: Duration = Duration::from_secs(2);
+
+/// The same for file systems that take their times from this machine's clock, which stands still for 10 ms at most.
+#[cfg(target_os = "linux")]
+const SETTLING_HERE: Duration = Duration::from_millis(200);
+
+/// What is longer than a page may be written in steps: its time is that of the first step, and the last may come late.
+#[cfg(target_os = "linux")]
+const PAGE: u64 = 4096;
 
 /// A file's identity and times.
 #[derive(Clone, Copy, Debug)]
@@ -61,13 +71,53 @@ impl Times {
     pub fn version(&self, size: u64) -> Option<Version> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as i128;
         // No time at all is what some file systems in user space tell.
-        let settled = self.changed > 0 && self.changed.saturating_add(SETTLING.as_nanos() as i128) < now;
+        let is_older = |age: Duration| self.changed.saturating_add(age.as_nanos() as i128) < now;
+        let settled = self.changed > 0 && (is_older(SETTLING) || self.settles_sooner(size, is_older));
         let (written, changed) = (self.written as u64, self.changed as u64);
         Some(Version::new([self.device, self.file, size, written, changed, 0], settled))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn settles_sooner(&self, size: u64, is_older: impl Fn(Duration) -> bool) -> bool {
+        // A clock of whole milliseconds is not this machine's.
+        let is_fine = self.changed % 1_000_000 != 0;
+        size <= PAGE && is_fine && is_older(SETTLING_HERE) && mounts::has_our_clock(self.device)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn settles_sooner(&self, _size: u64, _is_older: impl Fn(Duration) -> bool) -> bool {
+        false
     }
 }
 
 #[cfg(unix)]
 fn nanoseconds(seconds: impl Into<i64>, rest: impl Into<i64>) -> i128 {
     i128::from(seconds.into()) * 1_000_000_000 + i128::from(rest.into())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::store::tests::Scratch;
+
+    /// Times of a file in a directory of tests, as if it had changed so long ago.
+    fn changed_ago(ago: Duration, rest: i128) -> Times {
+        let scratch = Scratch::new();
+        std::fs::create_dir(&scratch.0).expect("a directory");
+        let times = Times::new(&std::fs::metadata(&scratch.0).expect("there"));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_nanos() as i128;
+        let changed = (now - ago.as_nanos() as i128) / 1_000_000 * 1_000_000 + rest;
+        Times { changed, ..times }
+    }
+
+    #[test]
+    fn small_files_settle_sooner_where_the_clock_is_known() {
+        let is_settled = |times: Times, size| times.version(size).expect("a version").is_settled();
+        let second = Duration::from_secs(1);
+        let times = changed_ago(second, 123);
+        assert_eq!(is_settled(times, PAGE), mounts::has_our_clock(times.device));
+        assert!(!is_settled(times, PAGE + 1) && !is_settled(changed_ago(second, 0), PAGE));
+        assert!(!is_settled(changed_ago(second / 10, 123), PAGE) && !is_settled(Times { device: 0, ..times }, PAGE));
+        assert!(is_settled(changed_ago(3 * second, 0), PAGE + 1));
+    }
 }
