@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, Kind, Result};
 use crate::region::{Axis, Points, Region};
+use crate::scratch;
 use crate::stream;
 use crate::strided::{copy, normalise, Dim};
 
@@ -73,6 +74,31 @@ impl<'a> Origin<'a> {
         // unique borrow, so the sides cannot overlap.
         unsafe { transfer(self.base.cast_mut(), cell.as_mut_ptr(), region, strides, shift, itemsize, Way::ToCell) };
         Ok(())
+    }
+
+    /// Appends a cell of this shape, all of which the region covers, to `out`; `strides` are those of its elements.
+    pub fn gather_onto<'o>(
+        &self,
+        out: &'o mut Vec<u8>,
+        region: &Region,
+        shape: &[usize],
+        strides: &[isize],
+        itemsize: usize,
+    ) -> Result<&'o mut [u8]> {
+        let length = dense_length(shape, strides, itemsize).filter(|_| region.covers(shape)).ok_or_else(misplaced)?;
+        check_memory(region, itemsize, self.low, self.high)?;
+        let shift = check_cell(region, strides, itemsize, length)?.ok_or_else(misplaced)?;
+        scratch::reserve(out, length)?;
+        let before = out.len();
+        // SAFETY: the checks passed: every element lies in the lent range and in the `length` bytes behind those of
+        // `out`, which are reserved. The region has as many elements as the cell, each in a place of its own, and these
+        // places leave no byte of the cell out: all are written.
+        unsafe {
+            let cell = out.as_mut_ptr().add(before);
+            transfer(self.base.cast_mut(), cell, region, strides, shift, itemsize, Way::ToCell);
+            out.set_len(before + length);
+        }
+        Ok(&mut out[before..])
     }
 
     /// The bytes of a region that lies in memory exactly as in its cell (see [`Region::is_verbatim`]).
@@ -188,6 +214,18 @@ fn check_cell(region: &Region, strides: &[isize], itemsize: usize, length: usize
         Axis::Listed { .. } => 0,
     });
     Ok(Some(shift.sum()))
+}
+
+/// The length in bytes of a cell whose elements lie side by side, in whatever order of its axes; `None` if they do not.
+fn dense_length(shape: &[usize], strides: &[isize], itemsize: usize) -> Option<usize> {
+    let longer = || shape.iter().zip(strides).filter(|(&extent, _)| extent != 1);
+    let mut length = itemsize;
+    for _ in longer() {
+        // Each extent makes the length greater, so that none is found twice.
+        let (extent, _) = longer().find(|(&extent, &stride)| extent > 1 && usize::try_from(stride) == Ok(length))?;
+        length = length.checked_mul(*extent)?;
+    }
+    Some(length)
 }
 
 /// # Safety

@@ -225,7 +225,6 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
 fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
     let Update { parts, existing, options } = *update;
     let itemsize = chain.elements.itemsize;
-    let whole = update.covers(&chain.shape);
     let as_is = chain.elements.swap == Swap::None && chain.codecs.first().is_none_or(|codec| codec.source_may_change());
     if let Some((region, origin)) = parts.last().filter(|(region, _)| as_is && region.covers(&chain.shape)) {
         if let Some(bytes) = origin.verbatim(region, &chain.shape, &chain.strides, chain.length) {
@@ -238,21 +237,39 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
             return chain.encode(bytes, out).map(|()| Encoded::Appended);
         }
     }
-    let merge = |cell: &mut [u8], out: &mut Vec<u8>| {
+    let merge = |parts: &[Part<'_, '_>], cell: &mut [u8]| {
         for (region, origin) in parts {
             origin.gather(region, cell, &chain.strides, itemsize)?;
         }
         if !options.write_empty && is_fill(cell, &chain.fill) {
-            return Ok(Encoded::Fill);
+            return Ok(false);
         }
         chain.elements.encode(cell);
+        Ok(true)
+    };
+    let last_whole = parts.iter().rposition(|(region, _)| region.covers(&chain.shape));
+    if let Some(at) = last_whole.filter(|_| chain.codecs.is_empty()) {
+        // The elements are what is stored: they go there at once.
+        let before = out.len();
+        let (region, origin) = parts[at];
+        let cell = origin.gather_onto(out, region, &chain.shape, &chain.strides, itemsize)?;
+        if merge(&parts[at + 1..], cell)? {
+            return Ok(Encoded::Appended);
+        }
+        out.truncate(before);
+        return Ok(Encoded::Fill);
+    }
+    let merge = |cell: &mut [u8], out: &mut Vec<u8>| {
+        if !merge(parts, cell)? {
+            return Ok(Encoded::Fill);
+        }
         chain.encode(cell, out).map(|()| Encoded::Appended)
     };
     scratch::with_bytes(chain.length, |cell| {
-        if !whole {
+        if last_whole.is_none() {
             decode_whole(chain, existing, cell, options)?;
         }
-        let Some(codec) = chain.keeper().filter(|_| !whole) else { return merge(cell, out) };
+        let Some(codec) = chain.keeper().filter(|_| last_whole.is_none()) else { return merge(cell, out) };
         // What was decoded belongs to this chunk only, which is done then, also where nothing of it was merged.
         scratch::with_bytes(chain.length, |decoded| {
             decoded.copy_from_slice(cell);

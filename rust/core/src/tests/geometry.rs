@@ -233,6 +233,51 @@ fn copies_agree_with_one_element_at_a_time() {
     }
 }
 
+/// A cell that a region covers is appended with every element in its place; a region that leaves elements of the cell
+/// out, and strides that leave bytes of it out, are refused before anything is appended.
+#[test]
+fn a_covered_cell_is_gathered_behind_what_is_there() {
+    for seed in 0..CASES / 4 {
+        let mut random = Random::new(seed);
+        let rank = random.range(0, 3);
+        let shape: Vec<usize> = (0..rank).map(|_| random.range(1, 6)).collect();
+        let itemsize = [1, 2, 3, 4, 8][random.range(0, 4)];
+        let order = random.permutation(rank);
+        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let mut strides = vec![0; rank];
+        for (&axis, stride) in order.iter().zip(c_strides(&stored, itemsize)) {
+            strides[axis] = stride;
+        }
+        let length = shape.iter().product::<usize>() * itemsize;
+        let memory = random.bytes(length);
+        let mut axes = Vec::new();
+        let mut base = 0;
+        for (&count, stride) in shape.iter().zip(c_strides(&shape, itemsize)) {
+            let reversed = random.chance(2);
+            base += if reversed { (count as isize - 1) * stride } else { 0 };
+            let (start, step, stride) = if reversed { (count as i64 - 1, -1, -stride) } else { (0, 1, stride) };
+            axes.push(Axis::Strided { start, step, count, stride });
+        }
+        let region = Region { base, axes, groups: Vec::new() };
+        let origin = Origin::of(&memory);
+        let mut expected = vec![7; 5 + length];
+        origin.gather(&region, &mut expected[5..], &strides, itemsize).unwrap();
+        let mut out = vec![7; 5];
+        let cell = origin.gather_onto(&mut out, &region, &shape, &strides, itemsize).unwrap();
+        assert_eq!(cell.len(), length, "seed {seed}");
+        assert_eq!(out, expected, "seed {seed}");
+
+        let Some(long) = shape.iter().position(|&count| count > 1) else { continue };
+        let mut larger = shape.clone();
+        larger[long] += 1;
+        let wide: Vec<isize> = strides.iter().map(|stride| 2 * stride).collect();
+        for (shape, strides) in [(&larger, &strides), (&shape, &wide)] {
+            assert!(origin.gather_onto(&mut out, &region, shape, strides, itemsize).is_err(), "seed {seed}");
+        }
+        assert_eq!(out, expected, "seed {seed}: refused");
+    }
+}
+
 /// A region that would leave the memory it was lent, or its cell, is refused before anything is touched.
 #[test]
 fn stray_regions_are_refused() {
