@@ -217,6 +217,12 @@ impl Chain {
         decode_tail(&self.codecs, encoded, self.limits[0], dst)
     }
 
+    /// Whether this is of shards that are better not in memory as a whole.
+    pub fn is_long_shard(&self) -> bool {
+        const LONG: usize = if cfg!(test) { 4 << 10 } else { 8 << 20 };
+        matches!(self.serializer, Serializer::Shard(_)) && self.codecs.is_empty() && self.length >= LONG
+    }
+
     /// Applies the bytes-to-bytes codecs and appends the result to `dst`.
     pub fn encode(&self, serialized: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         fn stages(codecs: &[Box<dyn BytesToBytes>], src: &[u8], dst: &mut Vec<u8>) -> Result<()> {

@@ -27,7 +27,7 @@ use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
 use crate::split_parts::Cells;
-use crate::store::Reader;
+use crate::store::{Reader, Steps};
 use crate::write_conditionally::persistently;
 use crate::write_gathered::write_gathered;
 use crate::write_shard::encode_shard;
@@ -52,6 +52,8 @@ pub struct Update<'a, 'r> {
     pub parts: &'r [Part<'a, 'r>],
     /// What is stored so far; `None` when it is missing or will not be needed.
     pub existing: Option<&'r dyn Reader>,
+    /// Takes a long cell while it is being encoded, of which only the end is in the output then.
+    pub steps: Option<&'r dyn Steps>,
     pub options: &'r Options<'r>,
 }
 
@@ -150,7 +152,7 @@ fn write_chunk(
 ) -> Result<()> {
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
     let chain = array.chain_at(indices)?;
-    let new = Update { parts, existing: None, options };
+    let new = Update { parts, existing: None, steps: None, options };
     let whole = new.covers(&chain.shape);
     if let Some(store) = array.store.conditional().filter(|_| !whole) {
         return persistently(store, key, options.interrupted, |stored, version| {
@@ -178,6 +180,26 @@ fn write_chunk(
         });
     }
     let existing = if whole { None } else { array.store.open(key)? };
+    if let Some(store) = array.store.stepwise().filter(|_| existing.is_none() && chain.is_long_shard()) {
+        let mut is_fill = false;
+        store.set_in_steps(key, &mut |steps| {
+            scratch::with_vec(|out| {
+                out.clear();
+                let encoded = encode_cell(&chain, &Update { steps: Some(steps), ..new }, out)?;
+                is_fill = matches!(encoded, Encoded::Fill);
+                if is_fill || !comparing.allows(options.interrupted)? {
+                    return Ok(false);
+                }
+                let rest = if let Encoded::Verbatim(bytes) = encoded { bytes } else { out };
+                steps.append(rest).map(|()| true)
+            })
+        })?;
+        return if is_fill && comparing.allows(options.interrupted)? {
+            array.store.delete(key).map(drop)
+        } else {
+            Ok(())
+        };
+    }
     scratch::with_vec(|out| {
         let exists = existing.is_some();
         let encoded = encode_chunk(array, indices, &Update { existing: existing.as_deref(), ..new }, out)?;
@@ -223,7 +245,7 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
 }
 
 fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
-    let Update { parts, existing, options } = *update;
+    let Update { parts, existing, options, .. } = *update;
     let itemsize = chain.elements.itemsize;
     let as_is = chain.elements.swap == Swap::None && chain.codecs.first().is_none_or(|codec| codec.source_may_change());
     if let Some((region, origin)) = parts.last().filter(|(region, _)| as_is && region.covers(&chain.shape)) {

@@ -117,7 +117,7 @@ impl Shard<'_> {
         let chain = self.array.chain_at(indices)?;
         let existing = if region.covers(&chain.shape) { None } else { existing };
         let mut out = Vec::new();
-        let update = Update { parts: &[(region, origin)], existing, options: self.options };
+        let update = Update { parts: &[(region, origin)], existing, steps: None, options: self.options };
         Ok(match encode_cell(&chain, &update, &mut out)? {
             Encoded::Fill => None,
             Encoded::Appended => Some(out),

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::chain::{Chain, Shard};
 use crate::codec::room;
@@ -18,7 +18,7 @@ use crate::scratch;
 use crate::source::Window;
 use crate::split::Split;
 use crate::split_parts::Cells;
-use crate::store::Reader;
+use crate::store::{Reader, Steps};
 use crate::write::{encode_cell, with_serialized, Encoded, Part, Update};
 
 pub fn encode_shard<'a>(
@@ -38,6 +38,8 @@ pub fn encode_shard<'a>(
         if chain.codecs.is_empty() {
             return serialize(shard, &stored, out);
         }
+        // Codecs want the shard as a whole.
+        let stored = Update { steps: None, ..stored };
         scratch::with_vec(|body| {
             body.clear();
             match serialize(shard, &stored, body)? {
@@ -48,8 +50,19 @@ pub fn encode_shard<'a>(
     })
 }
 
+/// Decoded bytes of the inner chunks that are encoded before any of them is laid down.
+const BATCH: usize = if cfg!(test) { 20_000 } else { 16 << 20 };
+
+/// One inner chunk of a batch.
+struct Entry<'a> {
+    number: usize,
+    piece: Mutex<Piece<'a>>,
+}
+
 /// Where the new bytes of one inner chunk come from.
 enum Piece<'a> {
+    /// From the shard that there was.
+    Kept,
     Fill,
     /// A range of the buffer its worker encoded into.
     Encoded(Vec<u8>),
@@ -78,7 +91,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     let threads = update.options.threads_for(count, shard.inner.length);
     let order = shard.write_order.entries(&shard.grid)?;
     let entries = (0..shard.count()).map(|place| order.as_ref().map_or(place, |order| order[place]));
-    let mut writer = Writer::new(shard, update.existing, old, out)?;
+    let mut writer = Writer::new(shard, update, &old, out)?;
     if threads == 1 {
         for entry in entries {
             (update.options.interrupted)()?;
@@ -89,35 +102,54 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         }
         return writer.finish();
     }
-    let mut pieces: Vec<Mutex<Option<Piece<'a>>>> = scratch::list(count)?;
-    pieces.resize_with(count, || Mutex::new(None));
-    let old = &writer.old;
-    pool::run(threads, count, update.options.interrupted, |cell, _| {
-        let mut indices = Vec::new();
-        cells.cell(cell, &mut indices);
-        let mut bytes = Vec::new();
-        let encoded = encode_inner(shard, update, &cells, cell, old.get(linear(&shard.grid, &indices))?, &mut bytes)?;
-        let piece = match encoded {
-            Encoded::Fill => Piece::Fill,
-            Encoded::Appended => Piece::Encoded(bytes),
-            Encoded::Verbatim(bytes) => Piece::Verbatim(bytes),
-        };
-        *pieces[cell].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(piece);
-        Ok(())
-    })?;
-    for entry in entries {
-        let Some(&cell) = touched.get(&entry) else {
-            writer.keep(entry)?;
-            continue;
-        };
-        let piece = pieces[cell].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        match piece {
-            Some(Piece::Encoded(bytes)) => writer.push(entry, &bytes)?,
-            Some(Piece::Verbatim(bytes)) => writer.push(entry, bytes)?,
-            Some(Piece::Fill) | None => writer.skip(entry),
+    // Batches are encoded by all threads, of which one lays the batch before down meanwhile.
+    let most = (BATCH / shard.inner.length.max(1)).max(2 * threads);
+    let writer = Mutex::new(writer);
+    let spare: Mutex<Vec<Vec<u8>>> = Mutex::default();
+    let (mut entries, mut last): (_, Vec<Entry<'a>>) = (entries.peekable(), Vec::new());
+    while entries.peek().is_some() || !last.is_empty() {
+        let mut next = Vec::new();
+        let mut wanted = Vec::new();
+        while let Some(number) = entries.next_if(|_| wanted.len() < most) {
+            if let Some(&cell) = touched.get(&number) {
+                scratch::push(&mut wanted, (next.len(), cell))?;
+            }
+            scratch::push(&mut next, Entry { number, piece: Mutex::new(Piece::Kept) })?;
         }
+        pool::run(threads, wanted.len() + 1, update.options.interrupted, |job, _| {
+            let Some(job) = job.checked_sub(1) else {
+                let mut writer = lock(&writer);
+                return last.iter().try_for_each(|entry| {
+                    match std::mem::replace(&mut *lock(&entry.piece), Piece::Kept) {
+                        Piece::Kept => writer.keep(entry.number),
+                        Piece::Fill => Ok(writer.skip(entry.number)),
+                        Piece::Verbatim(bytes) => writer.push(entry.number, bytes),
+                        Piece::Encoded(bytes) => {
+                            writer.push(entry.number, &bytes)?;
+                            lock(&spare).push(bytes);
+                            Ok(())
+                        }
+                    }
+                });
+            };
+            let (at, cell) = wanted[job];
+            let mut bytes = lock(&spare).pop().unwrap_or_default();
+            bytes.clear();
+            let encoded = encode_inner(shard, update, &cells, cell, old.get(next[at].number)?, &mut bytes)?;
+            *lock(&next[at].piece) = match encoded {
+                Encoded::Fill => Piece::Fill,
+                Encoded::Appended => Piece::Encoded(bytes),
+                Encoded::Verbatim(bytes) => Piece::Verbatim(bytes),
+            };
+            Ok(())
+        })?;
+        last = next;
     }
-    writer.finish()
+    writer.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn encode_inner<'a>(
@@ -131,7 +163,7 @@ fn encode_inner<'a>(
     let mut indices = Vec::new();
     let wanted = cells.cell(cell, &mut indices);
     let parts: Vec<Part<'a, '_>> = wanted.iter().map(|(part, region)| (region, update.parts[*part].1)).collect();
-    let inner = Update { parts: &parts, ..*update };
+    let inner = Update { parts: &parts, steps: None, ..*update };
     let window = update.existing.zip(old).map(|(whole, bytes)| Window {
         whole,
         offset: bytes.start,
@@ -155,11 +187,14 @@ fn encode_inner<'a>(
 struct Writer<'w> {
     shard: &'w Shard,
     existing: Option<&'w dyn Reader>,
-    old: Index,
+    old: &'w Index,
     new: Index,
     out: &'w mut Vec<u8>,
     /// Where the shard begins in `out`.
     first: usize,
+    /// Takes what was laid down, so that little of it is in `out`; and how many bytes it has.
+    steps: Option<&'w dyn Steps>,
+    gone: u64,
     /// Old bytes that will be copied in one piece: kept inner chunks that lay side by side.
     pending: Option<Range<u64>>,
     /// Old bytes kept so far, and how many there can be. Entries may share bytes, which are laid down once for each:
@@ -168,8 +203,14 @@ struct Writer<'w> {
     most_kept: u64,
 }
 
+/// So many bytes are handed on at once, if they are not in one piece.
+const STEP: usize = if cfg!(test) { 3000 } else { 1 << 20 };
+/// A piece as long as this is not worth a copy.
+const PIECE: usize = if cfg!(test) { 700 } else { 64 << 10 };
+
 impl<'w> Writer<'w> {
-    fn new(shard: &'w Shard, existing: Option<&'w dyn Reader>, old: Index, out: &'w mut Vec<u8>) -> Result<Self> {
+    fn new(shard: &'w Shard, update: &Update<'_, 'w>, old: &'w Index, out: &'w mut Vec<u8>) -> Result<Self> {
+        let Update { existing, steps, .. } = *update;
         let first = out.len();
         if shard.at_start {
             scratch::reserve(out, shard.index_len)?;
@@ -178,12 +219,22 @@ impl<'w> Writer<'w> {
         let decoded = shard.count().saturating_mul(shard.inner.length);
         let most_kept = existing.and_then(|reader| reader.len()).unwrap_or(0).max(room::generous(decoded) as u64);
         let new = Index::empty(shard)?;
-        Ok(Writer { shard, existing, old, new, out, first, pending: None, kept: 0, most_kept })
+        Ok(Writer { shard, existing, old, new, out, first, steps, gone: 0, pending: None, kept: 0, most_kept })
     }
 
     /// Where the next byte will lie in the shard.
     fn position(&self) -> u64 {
-        (self.out.len() - self.first) as u64 + self.pending.as_ref().map_or(0, |bytes| bytes.end - bytes.start)
+        let there = self.gone + (self.out.len() - self.first) as u64;
+        there + self.pending.as_ref().map_or(0, |bytes| bytes.end - bytes.start)
+    }
+
+    /// Hands on what is in `out` if that is as long as this.
+    fn hand_on(&mut self, from: usize) -> Result<()> {
+        let Some(steps) = self.steps.filter(|_| self.out.len() - self.first >= from) else { return Ok(()) };
+        steps.append(&self.out[self.first..])?;
+        self.gone += (self.out.len() - self.first) as u64;
+        self.out.truncate(self.first);
+        Ok(())
     }
 
     /// Keeps the old bytes of an inner chunk.
@@ -222,10 +273,19 @@ impl<'w> Writer<'w> {
     fn push(&mut self, entry: usize, bytes: &[u8]) -> Result<()> {
         self.flush()?;
         let position = self.position();
-        scratch::reserve(self.out, bytes.len())?;
-        self.out.extend_from_slice(bytes);
+        match self.steps.filter(|_| bytes.len() >= PIECE) {
+            Some(steps) => {
+                self.hand_on(1)?;
+                steps.append(bytes)?;
+                self.gone += bytes.len() as u64;
+            }
+            None => {
+                scratch::reserve(self.out, bytes.len())?;
+                self.out.extend_from_slice(bytes);
+            }
+        }
         self.new.set(entry, Some(position..self.position()));
-        Ok(())
+        self.hand_on(STEP)
     }
 
     fn skip(&mut self, entry: usize) {
@@ -246,7 +306,7 @@ impl<'w> Writer<'w> {
             Encoded::Appended => self.new.set(entry, Some(position..self.position())),
             Encoded::Verbatim(bytes) => self.push(entry, bytes)?,
         }
-        Ok(())
+        self.hand_on(STEP)
     }
 
     fn finish<'a>(mut self) -> Result<Encoded<'a>> {
@@ -259,7 +319,10 @@ impl<'w> Writer<'w> {
             return scratch::with_vec(|index| {
                 index.clear();
                 self.new.encode(self.shard, index)?;
-                self.out[self.first..self.first + index.len()].copy_from_slice(index);
+                match self.steps.filter(|_| self.gone > 0) {
+                    Some(steps) => self.hand_on(1).and_then(|()| steps.replace_start(index))?,
+                    None => self.out[self.first..self.first + index.len()].copy_from_slice(index),
+                }
                 Ok(Encoded::Appended)
             });
         }

@@ -62,6 +62,11 @@ pub trait Store: Send + Sync {
         self.set(key, parts)
     }
 
+    /// The interface for storing a long value while it is being made, if the store can do that.
+    fn stepwise(&self) -> Option<&dyn Stepwise> {
+        None
+    }
+
     /// Removes the value; `false` when there was none.
     fn delete(&self, key: &str) -> Result<bool>;
 
@@ -254,6 +259,21 @@ pub trait ListableStore: Store {
     /// chunk of these arrays, and a later writer learns that its document is gone. Documents that are missing or cannot be
     /// locked are left out.
     fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>>;
+}
+
+/// Stores values that never are in memory as a whole.
+pub trait Stepwise {
+    /// Replaces the value under `key` by what `make` appends, as atomically as [`Store::set`]; leaves it as it is if `make`
+    /// answers `false` or fails. `make` may be called again, for a value that begins anew.
+    fn set_in_steps(&self, key: &str, make: &mut dyn FnMut(&dyn Steps) -> Result<bool>) -> Result<()>;
+}
+
+/// A value that is being made.
+pub trait Steps: Sync {
+    fn append(&self, bytes: &[u8]) -> Result<()>;
+
+    /// Replaces the first bytes of those that were appended.
+    fn replace_start(&self, bytes: &[u8]) -> Result<()>;
 }
 
 /// Locks chunks of one array, for one operation of many chunks.

@@ -10,7 +10,7 @@ use crate::interrupt::never;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A directory that goes with the test.
-pub(in crate::store) struct Scratch(pub std::path::PathBuf);
+pub(crate) struct Scratch(pub std::path::PathBuf);
 
 impl Scratch {
     pub fn new() -> Self {

@@ -21,8 +21,8 @@ use crate::store::Store;
 use crate::subchunk_order::SubchunkOrder::{Colexicographic, Lexicographic, Morton};
 use crate::write::{write, write_parts};
 
-const ITEMSIZE: usize = 2;
-const FILL: [u8; 2] = [9, 4];
+pub const ITEMSIZE: usize = 2;
+pub const FILL: [u8; 2] = [9, 4];
 
 const OPTIONS: Options<'static> = Options { threads: 3, requests: 0, write_empty: false, interrupted: &never };
 
@@ -48,7 +48,7 @@ fn chain(
 }
 
 /// A chain of random depth: plain elements, a shard, a shard of shards.
-fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
+pub fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
     if depth == 0 {
         return plain(shape, random);
     }

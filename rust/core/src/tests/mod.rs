@@ -9,6 +9,7 @@ mod gathered;
 mod geometry;
 pub mod random;
 mod requests;
+mod stepwise;
 mod versions;
 mod within;
 

@@ -9,7 +9,7 @@
 //! - `place`: what a path is relative to: nothing, or a root that is kept within;
 //! - `beneath` and `outside`: such a root, where the system has it, and what is said of links that lead out of it;
 //! - `read`: one version of a value through one open file;
-//! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
+//! - `publish` and `unnamed`: a value appears under its key at once, or not at all; `steps`: while it is being made;
 //! - `rights`: who may read and write a document that replaces another one;
 //! - `remove`: deletion, of one value or of a tree;
 //! - `link`: a second name for a value, without copying it;
@@ -50,6 +50,7 @@ mod publish;
 pub mod read;
 mod remove;
 mod rights;
+mod steps;
 mod temporary;
 mod times;
 #[cfg(target_os = "linux")]
@@ -63,9 +64,10 @@ use std::sync::{Arc, OnceLock};
 pub(super) use self::flush::synchronise;
 pub use self::lock::Locking;
 use self::place::{Beneath, Place};
+use self::publish::Content;
 use super::durability::{self, Level};
 use super::version::Status;
-use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
+use super::{key, Guard, ListableStore, Listing, Locker, Reader, Stepwise, Store};
 use crate::cache::changes;
 use crate::error::{Error, Kind, Result};
 use crate::fork;
@@ -140,7 +142,7 @@ impl LocalStore {
     }
 
     fn replace_by(&self, key: &str, parts: &[&[u8]], existing: publish::Existing) -> Result<()> {
-        let outcome = self.at(key, |place| self.publish(key, place, parts, existing));
+        let outcome = self.at(key, |place| self.publish(key, place, Content::Parts(parts), existing));
         changes::value(|| self.full_name(key));
         outcome.map(drop)
     }
@@ -207,6 +209,10 @@ impl Store for LocalStore {
 
     fn set_over(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
         self.replace_by(key, parts, publish::Existing::ReplaceSeen)
+    }
+
+    fn stepwise(&self) -> Option<&dyn Stepwise> {
+        Some(self)
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
@@ -334,7 +340,8 @@ impl ListableStore for LocalStore {
         let (expected, value) = match (expected, value) {
             (Some(expected), value) => (expected, value),
             (None, Some(value)) => {
-                let outcome = self.at(key, |place| self.publish(key, place, &[value], publish::Existing::Keep));
+                let outcome =
+                    self.at(key, |place| self.publish(key, place, Content::Parts(&[value]), publish::Existing::Keep));
                 changes::value(|| self.full_name(key));
                 return outcome;
             }

@@ -30,6 +30,30 @@ pub enum Existing {
     Keep,
 }
 
+/// What a file gets.
+pub enum Content<'c> {
+    Parts(&'c [&'c [u8]]),
+    /// Writes it, perhaps several times; `false` if it is not to be stored after all.
+    Steps(&'c mut dyn FnMut(&File) -> io::Result<bool>),
+}
+
+impl Content<'_> {
+    /// Its length in bytes; of steps, which are counted one by one, nothing is known before.
+    fn length(&self) -> Option<usize> {
+        match self {
+            Content::Parts(parts) => Some(parts.iter().map(|part| part.len()).sum()),
+            Content::Steps(_) => None,
+        }
+    }
+
+    pub(super) fn write(&mut self, file: &mut File) -> io::Result<bool> {
+        match self {
+            Content::Parts(parts) => write_parts(file, parts).map(|()| true),
+            Content::Steps(write) => write(file),
+        }
+    }
+}
+
 /// Deleting a key also removes its emptied directory, perhaps just before a file is to be put there: then again.
 const ATTEMPTS: usize = 100;
 
@@ -55,8 +79,14 @@ const SHARED: std::time::Duration = std::time::Duration::from_secs(2);
 const ATTEMPTS_UNNAMED: usize = 3;
 
 impl LocalStore {
-    /// Puts the concatenation of `parts` at a place; `false` when [`Existing::Keep`] found a value there.
-    pub(super) fn publish(&self, key: &str, place: Place<'_>, parts: &[&[u8]], existing: Existing) -> Result<bool> {
+    /// Puts a value at a place; `false` when [`Existing::Keep`] found one there, or the content is not to be stored.
+    pub(super) fn publish(
+        &self,
+        key: &str,
+        place: Place<'_>,
+        mut content: Content<'_>,
+        existing: Existing,
+    ) -> Result<bool> {
         let level = self.level();
         let mut made_directories = false;
         // Without its document an array is lost, and there are few of them.
@@ -65,7 +95,7 @@ impl LocalStore {
         let outgoing = self.outgoing(place);
         let outcome = loop {
             attempt += 1;
-            match place.entry(|path| self.try_publish(path, parts, existing, attempt, sync)) {
+            match place.entry(|path| self.try_publish(path, &mut content, existing, attempt, sync)) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
                     if let Err(cause) = place.parent().make_directory() {
@@ -78,7 +108,7 @@ impl LocalStore {
         let outcome = outcome.and_then(|set| outgoing.release(place).map(|()| set));
         progress::add(Count::FileWrites, 1);
         if let Ok(true) = outcome {
-            progress::add(Count::FileBytesWritten, parts.iter().map(|part| part.len()).sum());
+            progress::add(Count::FileBytesWritten, content.length().unwrap_or(0));
         }
         if level == Level::Full && outcome.is_ok() {
             match made_directories {
@@ -87,18 +117,16 @@ impl LocalStore {
                 false => place.parent().note(),
             }
         }
-        outcome.map_err(|cause| {
-            if made_directories {
-                self.remove_empty_directories(place);
-            }
-            Error::io(key, "write", &cause)
-        })
+        if made_directories && !matches!(outcome, Ok(true)) {
+            self.remove_empty_directories(place);
+        }
+        outcome.map_err(|cause| Error::io(key, "write", &cause))
     }
 
     fn try_publish(
         &self,
         path: &Path,
-        parts: &[&[u8]],
+        content: &mut Content<'_>,
         existing: Existing,
         attempt: usize,
         sync: bool,
@@ -106,9 +134,9 @@ impl LocalStore {
         #[cfg(target_os = "linux")]
         if attempt <= ATTEMPTS_UNNAMED
             && !self.named_only.load(Ordering::Relaxed)
-            && !self.replaces(path, parts, existing)
+            && !self.replaces(path, content, existing)
         {
-            match unnamed::publish(path, parts, existing, sync)? {
+            match unnamed::publish(path, content, existing, sync)? {
                 Some(unnamed::Published::New) => return Ok(true),
                 Some(unnamed::Published::Over) => {
                     self.replacing.store(1, Ordering::Relaxed);
@@ -120,14 +148,14 @@ impl LocalStore {
         }
         #[cfg(not(target_os = "linux"))]
         let _ = attempt;
-        publish_named(path, parts, existing, sync)
+        publish_named(path, content, existing, sync)
     }
 
     /// Whether a small value is to replace another one, as far as that is known: a file with a temporary name may also get a
     /// new one.
     #[cfg(target_os = "linux")]
-    fn replaces(&self, path: &Path, parts: &[&[u8]], existing: Existing) -> bool {
-        if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
+    fn replaces(&self, path: &Path, content: &Content<'_>, existing: Existing) -> bool {
+        if content.length().is_none_or(|length| length > SMALL) {
             return false;
         }
         match existing {
@@ -151,7 +179,12 @@ impl LocalStore {
 }
 
 /// The way of all systems: a temporary name from the start, removed when anything fails.
-pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<bool> {
+pub(super) fn publish_named(
+    path: &Path,
+    content: &mut Content<'_>,
+    existing: Existing,
+    sync: bool,
+) -> io::Result<bool> {
     let (temporary, mut file) = loop {
         let temporary = temporary_beside(path);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
@@ -161,9 +194,11 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         }
     };
     temporary::mark_alive(&file);
-    let written = keep_rights(&file, path).and_then(|()| write_parts(&mut file, parts));
-    let written = written.and_then(|()| if sync { file.sync_data() } else { Ok(()) });
-    let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
+    let written = keep_rights(&file, path).and_then(|()| content.write(&mut file));
+    let written = written.and_then(|wanted| if wanted && sync { file.sync_data().map(|()| true) } else { Ok(wanted) });
+    let written = written.and_then(|wanted| close(file).map(|()| wanted));
+    let outcome = written.and_then(|wanted| match existing {
+        _ if !wanted => fs::remove_file(&temporary).map(|()| false),
         Existing::Replace | Existing::ReplaceSeen => rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
             // It has its name; a leftover of ours, if this fails, is swept later.
@@ -255,7 +290,7 @@ fn close(file: File) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
+fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
     if let [part] = parts {
         return file.write_all(part);
     }

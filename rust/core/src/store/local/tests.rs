@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use super::lock::{DocumentLock, DocumentLocker};
-use super::publish::Existing;
+use super::publish::{Content, Existing};
 use super::*;
 use crate::error::Kind;
 use crate::interrupt::never;
@@ -180,7 +180,9 @@ fn fault_85_a_file_size_limit_keeps_the_old_value_and_leaves_nothing() {
         let large = [0; 800];
         let fails = |outcome: crate::error::Result<()>| outcome.is_err_and(|error| error.errno == Some(libc::EFBIG));
         let path = |key: &str| scratch.0.join(key);
-        let named = |key: &str| super::publish::publish_named(&path(key), &[&large, &large], Existing::Replace, false);
+        let named = |key: &str| {
+            super::publish::publish_named(&path(key), &mut Content::Parts(&[&large, &large]), Existing::Replace, false)
+        };
         fails(store.set("old", &[&large, &large]))
             && fails(store.set("new/directory/key", &[&large, &large]))
             && named("old").is_err_and(|cause| cause.raw_os_error() == Some(libc::EFBIG))

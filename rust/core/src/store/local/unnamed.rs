@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::publish::{directory_of, temporary_beside, write_parts, Existing};
+use super::publish::{directory_of, temporary_beside, Content, Existing};
 use super::rights::keep_rights;
 use super::temporary;
 
@@ -22,17 +22,24 @@ pub enum Published {
     New,
     /// It has replaced what had the name, if anything.
     Over,
-    /// Something has the name, and was to keep it.
+    /// What was there, if anything, has been kept.
     Kept,
 }
 
 /// As [`super::publish::publish_named`]; `None` when this file system has no such files or cannot link them.
-pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<Option<Published>> {
+pub fn publish(
+    path: &Path,
+    content: &mut Content<'_>,
+    existing: Existing,
+    sync: bool,
+) -> io::Result<Option<Published>> {
     let mut file = match OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory_of(path)) {
         Err(cause) if is_unsupported(&cause) => return Ok(None),
         opened => opened?,
     };
-    write_parts(&mut file, parts)?;
+    if !content.write(&mut file)? {
+        return Ok(Some(Published::Kept));
+    }
     if sync {
         file.sync_data()?;
     }
