@@ -138,7 +138,9 @@ def _codecs(meta: ArrayMeta) -> dict[str, Any]:
 
 def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ...]:
     """Return the names of the dimensions; raise `KeyError` if they have none and the array is not `by_itself`."""
-    names = array.dimension_names or tuple(f"dim_{number}" for number in range(array.ndim if by_itself else 0))
+    names = array.dimension_names or _other_names(array)
+    if names is None:
+        names = tuple(f"dim_{number}" for number in range(array.ndim if by_itself else 0))
     if len(names) != array.ndim:
         where = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"
         raise KeyError(
@@ -146,6 +148,12 @@ def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ..
             "variable dimensions; name it in drop_variables to open the others"
         )
     return names
+
+
+def _other_names(array: Array) -> tuple[Any, ...] | None:
+    """Return names in the attribute that are not text, like 1: xarray writes and reads those in v2."""
+    listed = None if _has_names(array) else array.attrs.get(_NAMES)
+    return tuple(listed) if type(listed) is list and len(listed) == array.ndim else None
 
 
 def attributes_of(array: Array) -> dict[str, Any]:

@@ -411,3 +411,11 @@ def test_codecs_without_numcodecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     read = xr.open_dataset(tmp_path, engine="blizzarr", consolidated=False)
     assert read["a"].encoding["compressors"] == (config,)
     np.testing.assert_array_equal(read["a"], np.arange(1.0, 5))
+
+
+def test_dimensions_whose_names_are_numbers_are_read_in_v2(tmp_path: Path) -> None:
+    ds = xr.Dataset({"v": ((1, "x"), np.arange(6).reshape(2, 3))}, coords={"x": [7, 8, 9]})
+    blizzarr.xarray.to_zarr(ds, tmp_path / "a.zarr", zarr_format=2)
+    opened = xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr")
+    assert opened.v.dims == (1, "x")
+    xr.testing.assert_identical(opened.load(), ds)
