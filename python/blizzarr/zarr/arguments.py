@@ -235,14 +235,10 @@ def _warn(text: str, kind: type[Warning]) -> None:
 
 
 def engine_data(data: Any) -> Any:
-    """Return elements as blizzarr takes them: an array of ours, or of objects in the place of NumPy's texts."""
+    """Return elements as blizzarr takes them: its own array in the place of one of ours."""
     from blizzarr.zarr.array import Array
 
-    if isinstance(data, Array):
-        return data.engine
-    if getattr(getattr(data, "dtype", None), "kind", "") == "T":
-        return np.asarray(data).astype(object)
-    return data
+    return data.engine if isinstance(data, Array) else data
 
 
 def _little_endian(dtype: Any) -> Any:

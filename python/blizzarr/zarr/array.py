@@ -325,8 +325,7 @@ class Array(Node):
             if value.dtype.kind not in "TUS":
                 # What is no text becomes one, as the NaN of pandas.
                 value = value.astype(self.dtype)
-        kind = getattr(getattr(value, "dtype", None), "kind", "")
-        return np.asarray(value).astype(object) if kind == "T" else value
+        return value
 
     get_basic_selection = _reader("basic", "the elements that integers and slices select")
     get_orthogonal_selection = _reader("orthogonal", "as `oindex` does")

@@ -53,3 +53,13 @@ def test_the_json_of_v2_is_read_again(dtype: Any) -> None:
 def test_texts_of_numpy_are_texts() -> None:
     z = zarr.create_array({}, shape=2, dtype=np.dtypes.StringDType())
     assert (z.metadata.dtype.to_json(3), z[:].tolist()) == ("string", ["", ""])
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("texts", [[], ["a", "", "größe"]], ids=len)
+def test_data_may_be_texts_of_numpy(texts: list[str], zarr_format: Any) -> None:
+    z = zarr.create_array({}, data=np.array(texts, np.dtypes.StringDType()), zarr_format=zarr_format)
+    assert (z.shape, z.dtype, z[:].tolist()) == ((len(texts),), np.dtypes.StringDType(), texts)
+    z.resize((4,))
+    z[1:3] = np.array(["b", "cc"], np.dtypes.StringDType())
+    assert z[:].tolist() == [*texts[:1], *[""] * (not texts), "b", "cc", ""]
