@@ -279,7 +279,7 @@ def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:
 def _make_array(store: Store, path: str, mode: Mode, options: dict[str, Any]) -> Array:
     if "overwrite" in options:
         raise TypeError("overwrite= is for create_array; here the mode says it: mode='w' replaces what is there")
-    with _advice_on_modes():
+    with advice_on_modes():
         return make_array(store, path, overwrite=mode == "w", **options)
 
 
@@ -295,12 +295,12 @@ def _make_group(
         check_option_names(others)
         raise TypeError(f"expected shape= or data= with {', '.join(sorted(others))}, which groups do not have")
     metadata = describe_group(attributes, choose_format(store, path, zarr_format))
-    with _advice_on_modes():
+    with advice_on_modes():
         return Group(store, path, place_node(store, path, metadata, overwrite=mode == "w"))
 
 
 @contextmanager
-def _advice_on_modes() -> Iterator[None]:
+def advice_on_modes() -> Iterator[None]:
     """Name the mode in errors that tell to pass ``overwrite=True``, which functions with modes do not have."""
     try:
         yield

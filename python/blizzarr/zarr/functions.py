@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import blizzarr
+from blizzarr.api.open import advice_on_modes
 from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.formats import detect
 from blizzarr.hierarchy.place import format_above, place_node
@@ -107,7 +108,8 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
                     raise
             else:
                 return Array(engine, config)
-    return create(store=resolved, path=node_path, zarr_format=zarr_format, overwrite=mode == "w", **options)
+    with advice_on_modes():
+        return create(store=resolved, path=node_path, zarr_format=zarr_format, overwrite=mode == "w", **options)
 
 
 @translated(GroupNotFoundError)
@@ -146,9 +148,10 @@ def open_group(
         except blizzarr.errors.NodeNotFoundError:
             pass
     if mode in ("a", "w", "w-"):
-        return create_group(
-            resolved, path=node_path, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w"
-        )
+        with advice_on_modes():
+            return create_group(
+                resolved, path=node_path, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w"
+            )
     return opened(mode)
 
 
