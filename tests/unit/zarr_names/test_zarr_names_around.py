@@ -488,3 +488,13 @@ def test_a_zip_file_may_be_made_after_its_store(tmp_path: Path) -> None:
     with ZipStore(tmp_path / "a.zip", mode="w") as other:
         zarr.create_array(other, data=np.arange(3))
     assert zarr.open_array(store, mode="r")[:].tolist() == [0, 1, 2]
+
+
+def test_the_error_of_a_mode_that_replaces_nothing_names_the_one_that_does() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.open_group(store, mode="w")
+    zarr.open_array(store, path="a", mode="w", shape=3, dtype="i4")
+    with pytest.raises(zarr.errors.ContainsGroupError, match=r"something is here already.*; mode='w' replaces it"):
+        zarr.open_group(store, mode="w-")
+    with pytest.raises(zarr.errors.ContainsArrayError, match=r"something is here already.*; mode='w' replaces it"):
+        zarr.open_array(store, path="a", mode="w-", shape=3, dtype="i4")

@@ -489,13 +489,3 @@ def test_data_types_that_zarr_python_lacks(dtype: str) -> None:
     assert array.metadata.dtype.to_json(3) == dtype
     assert dtype in str(array.info_complete())
     assert zarr.zeros_like(array).metadata.dtype.to_json(3) == dtype
-
-
-def test_the_error_of_a_mode_that_replaces_nothing_names_the_one_that_does() -> None:
-    store = zarr.storage.MemoryStore()
-    zarr.open_group(store, mode="w")
-    zarr.open_array(store, path="a", mode="w", shape=3, dtype="i4")
-    with pytest.raises(zarr.errors.ContainsGroupError, match=r"something is here already.*; mode='w' replaces it"):
-        zarr.open_group(store, mode="w-")
-    with pytest.raises(zarr.errors.ContainsArrayError, match=r"something is here already.*; mode='w' replaces it"):
-        zarr.open_array(store, path="a", mode="w-", shape=3, dtype="i4")
