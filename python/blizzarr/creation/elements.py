@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import date
-from numbers import Real
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,11 @@ def check_told(data: Array | npt.NDArray[Any], dtype: DataType, *codecs: Any) ->
         found += f"; put a number in the place of what is missing, or {optional.ADVICE}"
     elif all(issubclass(kind, date) for kind in kinds):
         found += "; pass numpy.asarray(data, 'datetime64[us]')"
+    elif all(issubclass(kind, Number) for kind in kinds):
+        like = "int64" if all(issubclass(kind, int) for kind in kinds) else "float64"
+        found += f"; pass the data type of the numbers, like dtype={like!r}"
+    elif all(issubclass(kind, np.ndarray | list) for kind in kinds):
+        found += "; arrays of several lengths take filters=[numcodecs.VLenArray('float64')] of format 2"
     raise _refuse_objects(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,9 @@ def test_any_objects_of_text() -> None:
         ({"data": np.array(["a", 1], object)}, "dtype: expected what the elements are"),
         ({"data": ["a", None]}, "dtype: expected what the elements are"),
         ({"data": np.array([], object)}, "dtype: expected what the elements are"),
+        ({"data": np.array([1, 2], object)}, "pass the data type of the numbers, like dtype='int64'"),
+        ({"data": [Decimal("1.5"), 2]}, "pass the data type of the numbers, like dtype='float64'"),
+        ({"data": np.array([[1], [2, 3]], object)}, "arrays of several lengths take filters=.numcodecs.VLenArray"),
         ({"shape": 3, "dtype": str, "fill_value": b"x"}, "fill_value: expected text, found b'x'"),
         ({"shape": 3, "dtype": str, "fill_value": "\ud800"}, "fill_value: expected text"),
         ({"shape": 3, "dtype": str, "serializer": "bytes"}, "expected a codec for elements of variable length, string"),
