@@ -104,6 +104,10 @@ def check_array(value: object) -> None:
         raise TypeError("expected an array, found a path; blizzarr.copy(path, ...) copies what is stored there")
     if is_instance(value, "xarray:Dataset"):
         raise TypeError("expected an array, found a dataset of xarray, which blizzarr.xarray.to_zarr stores")
+    if getattr(value, "shape", ()) is None:
+        raise TypeError(
+            f"expected an array, found {type(value).__name__} without elements: its shape is None; leave it out"
+        )
     if hasattr(value, "__array__") or isinstance(value, _PLAIN):
         return
     found = f"expected an array or nested lists, found {type(value).__name__}"

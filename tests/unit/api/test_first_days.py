@@ -255,6 +255,10 @@ def test_files_of_h5py_are_no_store(tmp_path: Path) -> None:
             with pytest.raises(TypeError, match=r"found File of h5py; create_array\(path, data=file\[name\]\) stores"):
                 call(file)
         assert blizzarr.create_array({}, data=file["a"])[:].tolist() == [1, 2]
+        file["none"] = h5py.Empty("float32")
+        for empty in (file["none"], file["none"][()]):
+            with pytest.raises(TypeError, match=r"found (Dataset|Empty) without elements: its shape is None; leave it"):
+                blizzarr.create_array({}, data=empty)
 
 
 def test_a_miss_among_many_names_compares_few(monkeypatch: pytest.MonkeyPatch) -> None:
