@@ -41,7 +41,7 @@ def check_attributes(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
     ...
     blizzarr.errors.MetadataError: the metadata does not conform, 2 problems:
       attributes.a[1]: expected a finite number (JSON has no others; a string or null can stand for it), found nan
-      attributes.b: expected text (bytes can be stored in an array), found b'x'
+      attributes.b: expected text (bytes have .decode(); other bytes can be stored in an array), found b'x'
     """
     if attributes is None:
         return {}
@@ -87,7 +87,7 @@ def _plain(value: Any, path: _Path, problems: list[Problem], depth: int, finite:
     elif isinstance(value, np.ndarray):
         expected = "a list (arrays have .tolist())"
     elif isinstance(value, bytes | bytearray | memoryview):
-        expected = "text (bytes can be stored in an array)"
+        expected = "text (bytes have .decode(); other bytes can be stored in an array)"
     else:
         expected = "a string, number, boolean, null, list or object"
     if expected is not None:

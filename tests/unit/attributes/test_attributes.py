@@ -69,7 +69,7 @@ def test_integers_and_floats_beyond_64_bits() -> None:
         (float("nan"), "finite number"),
         ([1, float("-inf")], r"attributes\.x\[1\]: expected a finite number"),
         (np.arange(3), "tolist"),
-        (b"bytes", "bytes can be stored in an array"),
+        (b"bytes", r"bytes have \.decode\(\); other bytes can be stored in an array"),
         ({1: 2}, "keys that are strings"),
         ({"y": {1, 2}}, r"attributes\.x\.y: expected a string, number"),
         (1j, "expected a string, number"),
