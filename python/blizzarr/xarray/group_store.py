@@ -67,6 +67,18 @@ class GroupStore(ZarrStore):
         """Return the arrays that were there when the group was opened, with their names."""
         return tuple((name, node) for name, node in self.members.items() if isinstance(node, Array))
 
+    def get_dimensions(self) -> dict[Any, int]:
+        """Return the lengths of the dimensions; raise `ValueError` if arrays disagree about one."""
+        lengths: dict[Any, int] = {}
+        for _, array in self.arrays():
+            for dim, length in zip(dimensions_of(array), array.shape, strict=True):
+                if lengths.setdefault(dim, length) != length:
+                    raise ValueError(
+                        f"expected {lengths[dim]} elements along {dim!r}, as other arrays have, found {length} in "
+                        f"{array.name}"
+                    )
+        return lengths
+
     def open_store_variable(self, name: str) -> Variable:
         """Return an array as a variable."""
         array = self.members[name]

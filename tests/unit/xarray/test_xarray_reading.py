@@ -419,3 +419,6 @@ def test_dimensions_whose_names_are_numbers_are_read_in_v2(tmp_path: Path) -> No
     opened = xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr")
     assert opened.v.dims == (1, "x")
     xr.testing.assert_identical(opened.load(), ds)
+    blizzarr.xarray.to_zarr(ds, tmp_path / "a.zarr", append_dim=1)
+    appended = xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr")
+    assert (appended.v.dims, appended.v.values.tolist()) == ((1, "x"), [[0, 1, 2], [3, 4, 5]] * 2)
