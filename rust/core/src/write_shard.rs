@@ -53,6 +53,9 @@ pub fn encode_shard<'a>(
 /// Decoded bytes of the inner chunks that are encoded before any of them is laid down.
 const BATCH: usize = if cfg!(test) { 20_000 } else { 16 << 20 };
 
+/// Where few inner chunks are encoded and the others kept, a batch ends after so many.
+const ENTRIES: usize = 1 << 16;
+
 /// One inner chunk of a batch.
 struct Entry<'a> {
     number: usize,
@@ -64,7 +67,7 @@ enum Piece<'a> {
     /// From the shard that there was.
     Kept,
     Fill,
-    /// A range of the buffer its worker encoded into.
+    /// In a buffer that another batch will use again.
     Encoded(Vec<u8>),
     Verbatim(&'a [u8]),
 }
@@ -110,7 +113,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     while entries.peek().is_some() || !last.is_empty() {
         let mut next = Vec::new();
         let mut wanted = Vec::new();
-        while let Some(number) = entries.next_if(|_| wanted.len() < most) {
+        while let Some(number) = entries.next_if(|_| wanted.len() < most && next.len() < most.max(ENTRIES)) {
             if let Some(&cell) = touched.get(&number) {
                 scratch::push(&mut wanted, (next.len(), cell))?;
             }
@@ -118,19 +121,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         }
         pool::run(threads, wanted.len() + 1, update.options.interrupted, |job, _| {
             let Some(job) = job.checked_sub(1) else {
-                let mut writer = lock(&writer);
-                return last.iter().try_for_each(|entry| {
-                    match std::mem::replace(&mut *lock(&entry.piece), Piece::Kept) {
-                        Piece::Kept => writer.keep(entry.number),
-                        Piece::Fill => Ok(writer.skip(entry.number)),
-                        Piece::Verbatim(bytes) => writer.push(entry.number, bytes),
-                        Piece::Encoded(bytes) => {
-                            writer.push(entry.number, &bytes)?;
-                            lock(&spare).push(bytes);
-                            Ok(())
-                        }
-                    }
-                });
+                return lock(&writer).lay_down(&last, &spare);
             };
             let (at, cell) = wanted[job];
             let mut bytes = lock(&spare).pop().unwrap_or_default();
@@ -234,6 +225,22 @@ impl<'w> Writer<'w> {
         steps.append(&self.out[self.first..])?;
         self.gone += (self.out.len() - self.first) as u64;
         self.out.truncate(self.first);
+        Ok(())
+    }
+
+    /// Lays a batch down, and keeps its buffers for another one.
+    fn lay_down(&mut self, batch: &[Entry<'_>], spare: &Mutex<Vec<Vec<u8>>>) -> Result<()> {
+        for Entry { number, piece } in batch {
+            match std::mem::replace(&mut *lock(piece), Piece::Kept) {
+                Piece::Kept => self.keep(*number)?,
+                Piece::Fill => self.skip(*number),
+                Piece::Verbatim(bytes) => self.push(*number, bytes)?,
+                Piece::Encoded(bytes) => {
+                    self.push(*number, &bytes)?;
+                    lock(spare).push(bytes);
+                }
+            }
+        }
         Ok(())
     }
 
