@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
-from blizzarr.errors import BlizzarrError, ConstraintError
+from blizzarr.errors import BlizzarrError, ChunkError, ConstraintError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, format_of, forms_again, lock_key
 from blizzarr.futures import POOL, do_all, nothing_left, submit
 from blizzarr.indexing import Lowered
@@ -142,7 +142,23 @@ class Staged:
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Read a selection as the transaction will leave it."""
-        return self.buffer.read(lowered, lambda out: read(self._below(), lowered, out), out)
+        return self.buffer.read(lowered, lambda out: self._read_below(lowered, out), out)
+
+    def _read_below(self, lowered: Lowered, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+        try:
+            return read(self._below(), lowered, out)
+        except ChunkError:
+            # The damaged chunk may be one of those that the transaction replaces as a whole.
+            overlay = self._changes.overlay(self.under).copy()
+            for name, positions in self.names().items():
+                if not self._meta.chunk_keys.share_values and all(map(self._replaces, positions)):
+                    overlay.values[name] = None
+            return read(self._bind(View(self._store, self._prefix, overlay), self._meta), lowered, out)
+
+    def _replaces(self, position: tuple[int, ...]) -> bool:
+        """Return whether all elements of a chunk were written that lie in the array."""
+        ends = map(min, self._within(position, self._meta.shape), self.buffer.chunk_shape)
+        return self.buffer.chunks[position].covers([(0, end) for end in ends])
 
     def write(self, lowered: Lowered, source: npt.NDArray[Any], write_empty: bool = False) -> None:
         """Keep elements to be written; with `write_empty`, chunks that contain only the fill value are stored, too."""

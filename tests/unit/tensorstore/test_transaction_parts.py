@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from blizzarr.errors import ChunkError
 from tensorstore_face import ours
 
 V3: dict[str, Any] = {"driver": "zarr3", "kvstore": "memory://"}
@@ -129,3 +130,24 @@ def test_large_chunks(chunk: tuple[int, ...]) -> None:
         expected[..., 5:7] = bound[..., 5:7] = 77
         np.testing.assert_array_equal(bound.read().result(), expected)
     np.testing.assert_array_equal(store.read().result(), expected)
+
+
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+def test_damaged_chunks_that_it_replaces(driver: str) -> None:
+    """They are not read, also not the last chunk, of which only a part lies in the array; others are errors."""
+    spec = {"driver": driver, "kvstore": "memory://"}
+    layout = ours.ChunkLayout(chunk_shape=[2])
+    context = ours.Context()
+    store = ours.open(spec, create=True, dtype="int32", shape=[7], chunk_layout=layout, context=context).result()
+    store[...] = 7
+    for number in (0, 3):
+        store.kvstore[f"c/{number}" if driver == "zarr3" else str(number)] = b"?"
+    with ours.Transaction() as txn:
+        inside = store.with_transaction(txn)
+        inside[0] = 1
+        with pytest.raises(ChunkError):
+            inside.read().result()
+        inside[1] = 2
+        inside[6] = 3
+        assert inside.read().result().tolist() == [1, 2, 7, 7, 7, 7, 3]
+    assert store.read().result().tolist() == [1, 2, 7, 7, 7, 7, 3]
