@@ -141,7 +141,9 @@ class StoredArrayDriver(KvStoreDriver):
             array.refresh()
         else:
             outside = self._outside.known
-            if not outside.later_than(array.known):
+            if outside.is_outdated and array.known.recent() is None and not array.assumed:
+                array.refresh()
+            elif not outside.later_than(array.known):
                 array.overtake(array.known.recent())
             elif array.known.recent() is None:
                 # In a transaction where nobody has read the metadata: as without one.

@@ -192,6 +192,8 @@ class KnownMetadata:
     # Each method reads `_known` only once, as another thread may replace it.
     _known: tuple[ArrayMeta, float] | None = None
     outside: KnownMetadata | None = None
+    is_outdated = False
+    """True from when a transaction has changed the metadata until they are read again."""
 
     def recent(self, since: float = -inf) -> ArrayMeta | None:
         """Return the metadata if somebody has read them, at this moment or later."""
@@ -207,11 +209,11 @@ class KnownMetadata:
         """Keep metadata that were read or written at this moment, unless later ones are known."""
         known = self._known
         if known is None or known[1] <= moment:
-            self._known = meta, moment
+            self._known, self.is_outdated = (meta, moment), False
 
     def forget(self) -> None:
         """Drop the metadata, so that the next user reads them."""
-        self._known = None
+        self._known, self.is_outdated = None, True
         if self.outside is not None:
             self.outside.forget()
 

@@ -222,3 +222,26 @@ def test_what_a_transaction_has_resized_is_known_afterwards(shape: tuple[int, in
         transaction.commit_sync()
         assert store.resolve().result().shape == shape
         assert store.read().result()[0].tolist() == [0, 7, 0, 0, 0][: shape[1]]
+
+
+@pytest.mark.parametrize("kvstore", ["file", "memory"])
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+def test_handles_see_what_a_transaction_of_this_process_resized(driver: str, kvstore: str, tmp_path: Path) -> None:
+    """Without a look of their own: as if it had been resized without a transaction."""
+
+    def seen(ts: Any) -> Any:
+        path = f"{tmp_path}/{ts.__name__}/" if kvstore == "file" else "a/"
+        spec = {"driver": driver, "kvstore": {"driver": kvstore, "path": path}}
+        store = ts.open(spec, create=True, dtype="int32", shape=[5], context=ts.Context()).result()
+        with ts.Transaction() as txn:
+            store.with_transaction(txn).resize(exclusive_max=[8]).result()[6] = 1
+        found = [store.read().result().tolist()]
+        with ts.Transaction() as txn:
+            found.append(store.with_transaction(txn).read().result().tolist())
+        store[7] = 2
+        txn = ts.Transaction()
+        store.with_transaction(txn).resize(exclusive_max=[9]).result()
+        txn.abort()
+        return [*found, store.read().result().tolist()]
+
+    assert seen(ours) == seen(theirs) == [[0, 0, 0, 0, 0, 0, 1, 0]] * 2 + [[0, 0, 0, 0, 0, 0, 1, 2]]
