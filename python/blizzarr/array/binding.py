@@ -24,7 +24,7 @@ from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import NativeEdges
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.place import place_of
+from blizzarr.stores.place import engine_place_of
 from blizzarr.transfer import Binding
 
 
@@ -51,7 +51,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
     if store is not outside and native is None:
         # A transformer in Python stores chunks under other keys, whose versions the store underneath cannot tell.
         keeping = None
-    reached, identity = (store, place_of(store)) if native is None else (native, "")
+    reached, identity = (store, engine_place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
     dtype = metadata.dtype.numpy
     document = watched(outside, path, metadata, lock) if watch else None

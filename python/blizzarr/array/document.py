@@ -14,7 +14,7 @@ from blizzarr.hierarchy.changing import NodesAbove
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.place import place_of
+from blizzarr.stores.place import engine_place_of
 from blizzarr.stores.requests import is_remote
 
 
@@ -32,7 +32,7 @@ def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.D
         return _native.Document(native, key, known, metadata.shape, decode, True)
     near = getattr(behind, "near", False) is True
     locks = store.locks if isinstance(store, StoreWrapper) else None
-    return _native.Document(store, key, known, metadata.shape, decode, near, place_of(store), locks)
+    return _native.Document(store, key, known, metadata.shape, decode, near, engine_place_of(store), locks)
 
 
 class _Decode:

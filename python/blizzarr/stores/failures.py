@@ -79,10 +79,10 @@ def changed(store: Store, name: str, *, is_prefix: bool = False) -> None:
         locks.changed(name, is_prefix)
         return
     # Places are told apart by the classes of stores, which import this module.
-    from blizzarr.stores.place import place_of
+    from blizzarr.stores.place import engine_place_of
 
     tell = _native.cache_prefix_changed if is_prefix else _native.cache_value_changed
-    tell(place_of(store), name)
+    tell(engine_place_of(store), name)
 
 
 def mark_as_of_signal(raised: BaseException) -> None:

@@ -38,6 +38,15 @@ def place_of(store: Store) -> str:
     return f"{type(behind).__name__}:{bare.identity if isinstance(bare, ForeignStore) else id(behind)}"
 
 
+def engine_place_of(store: Store) -> str:
+    """Return the place of a store without an engine's store of its own, as the engine names it.
+
+    A directory has the name that it has as a directory of the engine, so that changes made there are noticed here, and
+    the reverse.
+    """
+    return place_of(store).removeprefix("file:")
+
+
 def lasting_place_of(store: Store) -> str | None:
     """Return a text for the place of a store that is the same in all processes, as far as it is known.
 

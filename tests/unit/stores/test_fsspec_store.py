@@ -93,6 +93,21 @@ def test_other_schemes_go_to_fsspec(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
+def test_pools_notice_what_this_process_changes_in_the_directory(tmp_path: Path) -> None:
+    """As a directory, and as a file system of fsspec: both are handles of one place."""
+    path, pool = f"{tmp_path}/a.zarr", blizzarr.CachePool(1 << 20)
+    blizzarr.save(path, np.zeros(4, np.int16))
+    ways = [path, f"local://{path}"]
+    kept = [blizzarr.open_array(way).cached(pool, recheck=False) for way in ways]
+    for number, way in enumerate(ways, 1):
+        assert [int(array[1]) for array in kept] == [number - 1] * 2
+        blizzarr.open_array(way)[1] = number
+    assert [array[:].tolist() for array in kept] == [[0, 2, 0, 0]] * 2
+    blizzarr.open_array(ways[1]).resize((0,))
+    blizzarr.open_array(ways[0]).resize((4,))
+    assert [array[:].tolist() for array in kept] == [[0, 0, 0, 0]] * 2
+
+
 def test_errors_are_no_fill_values() -> None:
     store = in_memory()
     array = blizzarr.create_array(store, shape=4, chunks=2, dtype="u1", fill_value=7)
