@@ -16,6 +16,7 @@ from weakref import ref
 from blizzarr.errors import ArrayExistsError, ConstraintError, GenerationMismatchError, SpecError
 from blizzarr.fork import ForkedLock
 from blizzarr.formats import Format, chunk_prefix, document_keys, encode, find_one, made_of
+from blizzarr.hierarchy.changing import changing
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -29,7 +30,7 @@ from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.stores.requests import publish
+from blizzarr.stores.requests import is_remote, publish
 from blizzarr.transactions import Operation, StagedStore, Transaction, changes_in, overlay
 from blizzarr.transactions.overlay import View, place_in
 
@@ -131,11 +132,12 @@ class StoredPlace(NamedTuple):
             place_node(self.store, self.path, meta)
             return True
         *others, last = documents
-        # A single document is stored only if there is none.
-        if others and self.store.get(last) is not None:
+        # Far away, the store refuses a single document where there is one, and the groups above are read meanwhile.
+        if (others or not is_remote(self.store)) and self.store.get(last) is not None:
             return False
-        put(self.store, {}, {key: documents[key] for key in others})
-        done = put(self.store, {}, {last: documents[last]})
+        with changing(self.store, self.path, likely=self.forms[0]):
+            put(self.store, {}, {key: documents[key] for key in others})
+            done = put(self.store, {}, {last: documents[last]})
         publish(self.store)
         return bool(done)
 
