@@ -87,6 +87,7 @@ def upgrade(
     (True, ['t/0', 't/zarr.json', 'zarr.json'])
     """
     from blizzarr.distributing import check_progress, workers_of
+    from blizzarr.hierarchy.changing import changing
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.run import Record, run
 
@@ -125,7 +126,8 @@ def upgrade(
         return planned
     planned.raise_problems()
     check_writable(resolved, "")
-    with workers_of(executor, resolved) as workers:
+    # Groups around the store may list what it has in their consolidated metadata.
+    with changing(resolved, ""), workers_of(executor, resolved) as workers:
         run(planned, progress, record=record, switched=switched, workers=workers)
     return replace(planned, done=True)
 
