@@ -1,21 +1,25 @@
 """Arrays that are opened again and again, as by the workers of a data loader.
 
-As long as the array's document is the same, and no other document has appeared beside it, nothing is decoded and
+As long as the array's documents are the same, and no other document has appeared beside them, nothing is decoded and
 prepared again: the new array shares all that with the earlier one. What an array is, is decided elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from blizzarr import _native
 from blizzarr.array.array import Array
 from blizzarr.array.binding import is_kept
 from blizzarr.array.facts import binding_of, share_binding
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
-from blizzarr.formats import has_others_beside, is_doubtful, is_small
+from blizzarr.formats import has_others_beside, is_doubtful, is_small, lock_key
 from blizzarr.formats.attributes import pack, unpack
+from blizzarr.formats.document import Stored
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, Store
 from blizzarr.transfer import Binding
 
@@ -28,6 +32,8 @@ class _Opened(NamedTuple):
     metadata: ArrayMeta
     attributes: bytes | None
     binding: Binding
+    others: tuple[_native.Document, ...]
+    """The documents besides that of the binding: those of attributes in v2."""
 
 
 class Reopening(NamedTuple):
@@ -48,7 +54,21 @@ class Reopening(NamedTuple):
             return
         metadata = node.metadata
         own = metadata.with_attributes(metadata.attributes)
-        _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node)))
+        others = tuple(_other_documents(node))
+        _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node), others))
+
+
+def _other_documents(array: Array) -> Iterator[_native.Document]:
+    assert isinstance(array.store, LocalStore)
+    assert isinstance(array.metadata.source, Stored)
+    for name, raw in array.metadata.source.raw.items():
+        key = join(array.path, name)
+        if key != lock_key(array.path, array.metadata):
+            yield _native.Document(array.store.native, key, raw, array.shape, _not_decoded, True)
+
+
+def _not_decoded(key: str) -> tuple[bytes, tuple[int, ...]]:
+    raise AssertionError(f"{key} is only compared")
 
 
 _kept: Final[BoundedCache[tuple[object, ...], _Opened | Literal[False] | None]] = BoundedCache(1024)
@@ -76,13 +96,13 @@ def reopened(store: Store, path: str) -> Array | Reopening | None:
     if known is None:
         return Reopening(place, directory)
     document = known.binding.document
-    if document is None or not document.is_unchanged():
+    if document is None or not (document.is_unchanged() and all(other.is_unchanged() for other in known.others)):
         # Others may change it all the time: it is remembered again if it is opened once more.
         _kept.keep(place, None)
         return None
     if directory is None or known.directory != directory:
         # Chunks may have appeared in it, or documents of another format.
-        if has_others_beside(store, path):
+        if has_others_beside(store, path, known.metadata):
             _kept.keep(place, None)
             return None
         _kept.keep(place, known._replace(directory=directory))

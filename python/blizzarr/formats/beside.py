@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, Final
 
+from blizzarr.formats import v2_separator
 from blizzarr.formats.document import Stored, load
+from blizzarr.formats.format import Format
 from blizzarr.formats.reading import get_value
 from blizzarr.formats.table import FORMATS
+from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
@@ -27,18 +31,36 @@ def keys_beside(path: str, number: int | None) -> tuple[str, ...]:
 
 
 def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
-    """Return whether `find` may have warned of an array in a local directory; False for some arrays of v3 only."""
-    if meta.format != V3.name or not isinstance(meta.source, Stored):
+    """Return whether `find` may have warned of an array in a local directory; False for some of v3 and v2 only."""
+    form = _SURE.get(meta.format)
+    if form is None or not isinstance(meta.source, Stored):
         return True
     notices: list[Notice] = []
-    (key,) = V3.document_keys(path)
-    V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
-    return bool(notices) or has_others_beside(store, path)
+    form.decode(path, {join(path, name): raw for name, raw in meta.source.raw.items()}, notices)
+    return bool(notices) or has_others_beside(store, path, meta)
 
 
-def has_others_beside(store: Store, path: str) -> bool:
-    """Return whether `find` would warn of anything beside the document of an array of v3 in a local directory."""
-    return bool(present(store, keys_beside(path, V3.zarr_format)))
+def has_others_beside(store: Store, path: str, meta: ArrayMeta) -> bool:
+    """Return whether `find` would warn of anything beside the documents of an array, or return another node.
+
+    The array is one of v3 or v2 in a local directory.
+    """
+    assert isinstance(meta.source, Stored)
+    if present(store, _other_keys(path, meta.format, tuple(meta.source.raw))):
+        return True
+    return v2_separator.lacks_separator(meta) and not v2_separator.shows_dots(store, path, meta)
+
+
+_SURE: Final[dict[str, Format]] = {form.name: form for form in (V3, V2)}
+
+
+@lru_cache
+def _other_keys(path: str, name: str, own: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the keys beside those of the `own` documents of an array of a format that may change what is found."""
+    form = _SURE[name]
+    newer = takewhile(lambda other: other is not form, FORMATS.values())
+    keys = [key for other in (*newer, form) for key in other.document_keys(path)]
+    return (*(key for key in keys if key.rpartition("/")[2] not in own), *keys_beside(path, form.zarr_format))
 
 
 def unfinished(store: Store, path: str) -> dict[str, Any] | None:

@@ -88,6 +88,11 @@ def warn_of_slashes(store: Any, path: str, meta: Node) -> None:
         )
 
 
+def shows_dots(store: Any, path: str, meta: ArrayMeta) -> bool:
+    """Return whether an array without a separator in its document has dots, and its first chunk shows them."""
+    return meta.chunk_keys == _DOTS and bool(present(store, [join(path, _DOTS.key((0,) * len(meta.shape)))]))
+
+
 def _has_slashes(store: Any, prefix: str, meta: ArrayMeta) -> bool:
     first = (0,) * len(meta.shape)
     if 0 in meta.shape or present(store, [prefix + _DOTS.key(first)]):
