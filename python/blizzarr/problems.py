@@ -96,8 +96,10 @@ class Problems:
         """Add something that conforms but exceeds a cap of ours; it is raised only when there is no problem."""
         self.limits.append(Problem(path, expected, describe(found)))
 
-    def adopt(self, part: Problems, where: str) -> None:
-        """Take over the problems and notices of the part of the document that is at `where`."""
+    def adopt(self, part: Problems, where: str | Callable[[], str]) -> None:
+        """Take over the problems and notices of the part of the document that is at `where`, a path or its maker."""
+        if callable(where):
+            where = where() if part.items or part.limits else ""
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
             for problem in others:
                 mine.append(problem._replace(path=".".join(filter(None, (where, problem.path)))))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import Any, Final, Literal, NamedTuple
 
@@ -47,11 +48,19 @@ def from_typestr(value: Any, path: str, problems: Problems, depth: int = 0) -> T
     dtype([('r', 'u1'), ('v', '<f4', (2,))])
     """
     if type(value) is str:
-        return _simple(value, path, problems)
+        return _sound(value) or _simple(value, path, problems)
     if type(value) is list:
         return _struct(value, path, problems, depth)
     problems.add(path, _EXPECTED, value)
     return None
+
+
+@lru_cache
+def _sound(value: str) -> Typestr | None:
+    """Decode a typestr that nothing is to be said of; the arrays of a hierarchy usually have few of them."""
+    problems = Problems()
+    typed = _simple(value, "", problems)
+    return None if problems.items or problems.limits or problems.notices else typed
 
 
 def _simple(value: str, path: str, problems: Problems) -> Typestr | None:

@@ -128,7 +128,7 @@ class Consolidated(Mapping[str, Node]):
 
 def check_entry(
     path: str,
-    where: str,
+    where: Callable[[], str],
     document: Any,
     is_array: Callable[[str], bool],
     rule: Callable[[str], str | None],
@@ -136,13 +136,13 @@ def check_entry(
 ) -> None:
     """Add problems for a path that does not lead below the group, or is below an array, and for invalid documents.
 
-    `where` is the JSON path of the copy, `rule` the one for names of nodes.
+    `where` makes the JSON path of the copy, `rule` the one for names of nodes.
     """
     wrong = next(filter(None, map(rule, path.split("/"))), None)
     if wrong is not None:
-        problems.items.append(Problem(where, "a path below this group", wrong))
+        problems.items.append(Problem(where(), "a path below this group", wrong))
         return
     if type(document) is not dict:
-        problems.add(where, "the document of a node", document)
+        problems.add(where(), "the document of a node", document)
     if any(map(is_array, ancestors(path)[1:])):
-        problems.add(where, "no node below an array", path)
+        problems.add(where(), "no node below an array", path)

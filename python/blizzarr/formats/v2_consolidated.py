@@ -54,7 +54,9 @@ def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[st
         # The copies of the group's own documents are ignored.
         if last in (ARRAY, GROUP, ATTRIBUTES) and key != last:
             nodes.setdefault(path, {})[last] = value
-            check_entry(path, place(key), value, lambda above: f"{above}/{ARRAY}" in documents, name_problem, problems)
+            check_entry(
+                path, partial(place, key), value, lambda above: f"{above}/{ARRAY}" in documents, name_problem, problems
+            )
     # Attributes alone make no node.
     return {path: own for path, own in nodes.items() if ARRAY in own or GROUP in own}
 

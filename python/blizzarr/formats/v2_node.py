@@ -85,11 +85,12 @@ def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) ->
     kind = kind_of(path, documents, problems.notices) or GROUP
     inner = Problems()
     meta = decode_bare(kind, documents[kind], inner)
-    problems.adopt(inner, place(f"{path}/{kind}"))
-    attributes = documents.get(ATTRIBUTES, {})
-    before = len(problems.items)
-    check_depth(attributes, place(f"{path}/{ATTRIBUTES}"), problems)
-    if meta is None or len(problems.items) > before:
+    problems.adopt(inner, lambda: place(f"{path}/{kind}"))
+    attributes, nested = documents.get(ATTRIBUTES, {}), Problems()
+    if not check_depth(attributes, "", nested):
+        problems.adopt(nested, place(f"{path}/{ATTRIBUTES}"))
+        return None
+    if meta is None:
         return None
     # Users may change the attributes of the node: the parsed document must not change with them.
     return complete(meta, marshal.loads(marshal.dumps(attributes)), meta.source)

@@ -5,13 +5,14 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#group-metadata
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.formats import v3_array
 from blizzarr.formats.consolidated import Consolidated, check_entry
-from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import unusable
 from blizzarr.problems import MISSING, Problems, decoder, describe, unknown_members
@@ -64,12 +65,12 @@ def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> Ar
     """Decode the copy of the node at this path in consolidated metadata; `None` if a problem was added."""
     inner = Problems()
     # The document is remembered, and users may change the attributes that they get.
-    document = copied(document)
+    document = marshal.loads(marshal.dumps(document))
     if type(fill := document.get("fill_value")) in (float, list):
         # zarr-python 3.0.0 to 3.0.6 wrote bare tokens here, and their names in the document of the array itself.
         document = {**document, "fill_value": named_tokens(fill)}
     node = decode_node(document, inner)
-    problems.adopt(inner, _path_of(path))
+    problems.adopt(inner, lambda: _path_of(path))
     return node
 
 
@@ -129,7 +130,9 @@ def _check_consolidated(value: Any, problems: Problems) -> Mapping[str, Any] | N
         problems.add(f"{where}.metadata", "an object", documents)
         return None
     for path, document in documents.items():
-        check_entry(path, _path_of(path), document, lambda above: _is_array(documents.get(above)), unusable, problems)
+        check_entry(
+            path, partial(_path_of, path), document, lambda above: _is_array(documents.get(above)), unusable, problems
+        )
     return documents if len(problems.items) == before else None
 
 

@@ -137,3 +137,21 @@ def test_equal_documents_at_two_paths_share_nothing() -> None:
         group["x"].metadata.attributes["list"].append(2)
         with pytest.raises(MetadataError, match=f"^{path}/zarr.json does not conform"):
             group["bad"]
+
+
+@pytest.mark.parametrize("depth", [200, 500, 900])
+def test_a_copy_that_is_nested_too_deeply_affects_its_node_only(tmp_path: Path, depth: int) -> None:
+    """A depth that JSON's reader takes ended the listing with a `RecursionError`."""
+    nodes = {
+        "deep": {"zarr_format": 3, "node_type": "group", "attributes": {"x": "LISTS"}},
+        "flat": {"zarr_format": 3, "node_type": "group", "attributes": {"x": 1}},
+    }
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": nodes}
+    document = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": consolidated}
+    text = json.dumps(document).replace('"LISTS"', "[" * depth + "]" * depth)
+    (tmp_path / "zarr.json").write_text(text)
+    group = blizzarr.open_group(tmp_path)
+    with pytest.warns(UserWarning, match=r"deep.*128 levels"):
+        assert [(name, dict(node.attrs)) for name, node in group.members()] == [("flat", {"x": 1})]
+    with pytest.raises(MetadataError, match="128 levels"):
+        group["deep"]
