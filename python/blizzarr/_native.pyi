@@ -2,9 +2,11 @@
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from _typeshed import ReadableBuffer as Buffer
+
+_Entry = TypeVar("_Entry", bound=tuple[Any, ...])
 
 class NativeStore:
     def get(self, key: str) -> bytes | None: ...
@@ -38,6 +40,9 @@ class OpenFile:
     """A zip file that the engine reads from while this object lives. The descriptor is copied; on Unix only."""
 
     def __init__(self, descriptor: int, rows: Sequence[tuple[str, int, bytes, int, int, int]]) -> None: ...
+
+def usual_entries(data: bytes, at: int, most: int, shift: int, kind: type[_Entry], /) -> tuple[list[_Entry], int]:
+    """Return up to `most` entries of a zip directory from `at` on, and where the first of another kind begins."""
 
 class LocalStore(NativeStore):
     def __init__(

@@ -53,6 +53,16 @@ def is_key(name: object) -> bool:
     return isinstance(name, str) and UNUSABLE.search(name) is None
 
 
+def are_keys(names: Iterable[str]) -> bool:
+    """Return whether a store may have all of these keys.
+
+    >>> are_keys(["a/b", "c"]), are_keys(["a/", "c"]), are_keys(["a", ""])
+    (True, False, False)
+    """
+    # Joined by slashes, they have the segments that they have one by one.
+    return UNUSABLE.search("/".join(names)) is None
+
+
 def check_object_key(key: str) -> str:
     """Return the key, if it can be that of an object in an object store: it has no control characters.
 

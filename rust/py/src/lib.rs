@@ -147,6 +147,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;
     module.add_class::<stores::DocumentLocks>()?;
+    module.add_function(wrap_pyfunction!(archive::usual_entries, module)?)?;
     module.add_class::<archive::OpenFile>()?;
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;

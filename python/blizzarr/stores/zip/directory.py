@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from blizzarr.errors import ArchiveError, PathError
-from blizzarr.stores.keys import check_key
+from blizzarr.stores.keys import are_keys, check_key
 from blizzarr.stores.other_files import BEGINNING, as_no_zip
 from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, MAX32, End, unpack_end
 from blizzarr.stores.zip.names import check_entry
@@ -126,6 +126,9 @@ def _usable(read_at: ReadAt, last: _Found, complaints: list[str], name: str) -> 
     if respelled:
         first = repr(respelled[0])[1:]
         complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} in all")
+    by_name = {entry.name: entry for entry in last.entries}
+    if len(by_name) == len(last.entries) and are_keys(by_name):
+        return Directory(by_name, (), tuple(complaints), True, last.intact, last.end.stop)
     for entry in last.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:

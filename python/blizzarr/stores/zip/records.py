@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
+from blizzarr import _native
 from blizzarr.stores.zip.end import MAX16, MAX32, pack_end
 
 LOCAL: Final = struct.Struct("<4s5H3I2H")
@@ -62,32 +63,43 @@ def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: 
     """
     entries: list[Entry] = []
     data, at, stop, checksum = b"", 0, start + size, 0
-    unpack, link = CENTRAL.unpack_from, _SYMLINK << 16
-    for number in range(count):
+    while len(entries) < count:
         if len(data) - at < _LONGEST and start < stop:
             # Block by block, so that a size that lies takes no memory.
             block = read_at(start, min(_BLOCK, stop - start))
             start += _BLOCK
             checksum = zlib.crc32(block, checksum)
             data, at = data[at:] + block, 0
-        if len(data) - at < CENTRAL.size or data[at : at + 4] != b"PK\1\2":
-            raise ValueError(f"entry {number:,} of {count:,} is cut or damaged")
-        (_, made_by, _, flags, method, _, _, crc, stored_size, plain_size, name_length, extra_length, comment_length,
-         _, _, attributes, offset) = unpack(data, at)  # fmt: skip
-        name_end = at + CENTRAL.size + name_length
-        raw_name = data[at + CENTRAL.size : name_end]
-        at = name_end + extra_length + comment_length
-        if at > len(data):
-            raise ValueError(f"entry {number:,} of {count:,} is cut")
-        if MAX32 in (plain_size, stored_size, offset):
-            extra = data[name_end : name_end + extra_length]
-            plain_size, stored_size, offset = wide(extra, plain_size, stored_size, offset)
-        is_link = made_by >> 8 == _UNIX >> 8 and attributes & (_KIND_MASK << 16) == link
-        name = decoded(raw_name, flags)
-        entries.append(Entry(name, raw_name, method, flags, crc, stored_size, plain_size, offset + shift, is_link))
+        usual, at = _native.usual_entries(data, at, count - len(entries), shift, Entry)
+        entries += usual
+        if not usual:
+            entry, at = _unpack_entry(data, at, shift, f"entry {len(entries):,} of {count:,}")
+            entries.append(entry)
     if len(data) != at or start < stop:
         raise ValueError(f"its {size:,} bytes hold more than the {count:,} entries that its end record counts")
     return entries, checksum
+
+
+def _unpack_entry(data: bytes, at: int, shift: int, name: str) -> tuple[Entry, int]:
+    """Return the entry at this place, which need not be a usual one, and where the next one begins.
+
+    Raise `ValueError` if the entry, which the error calls `name`, is cut or damaged.
+    """
+    if len(data) - at < CENTRAL.size or data[at : at + 4] != b"PK\1\2":
+        raise ValueError(f"{name} is cut or damaged")
+    (_, made_by, _, flags, method, _, _, crc, stored_size, plain_size, name_length, extra_length, comment_length,
+     _, _, attributes, offset) = CENTRAL.unpack_from(data, at)  # fmt: skip
+    name_end = at + CENTRAL.size + name_length
+    raw_name = data[at + CENTRAL.size : name_end]
+    end = name_end + extra_length + comment_length
+    if end > len(data):
+        raise ValueError(f"{name} is cut")
+    if MAX32 in (plain_size, stored_size, offset):
+        extra = data[name_end : name_end + extra_length]
+        plain_size, stored_size, offset = wide(extra, plain_size, stored_size, offset)
+    is_link = made_by >> 8 == _UNIX >> 8 and attributes & (_KIND_MASK << 16) == _SYMLINK << 16
+    key = decoded(raw_name, flags)
+    return Entry(key, raw_name, method, flags, crc, stored_size, plain_size, offset + shift, is_link), end
 
 
 def decoded(raw_name: bytes, flags: int) -> str:
