@@ -364,8 +364,8 @@ def take_lengths(variable: Variable, *, must_fit: bool, parts_are_safe: bool, is
     xarray gets chunks in their place with which it checks the chunks of Dask rightly: of length 1, which any chunks of
     Dask follow, or the whole variable, which only a single one does.
 
-    - `must_fit`: whether lengths that do not fit the variable are an error, which is that of `create_array`. If not,
-      they are those of data that it was made from, and left out.
+    - `must_fit`: whether lengths that do not fit the variable are an error: `ValueError` if their number is wrong, and
+      otherwise that of `create_array`. If not, they are those of data that it was made from, and left out.
     - `parts_are_safe`: whether chunks of Dask may share a stored chunk.
     - `is_new`: whether the variable becomes a new array as a whole.
 
@@ -376,6 +376,11 @@ def take_lengths(variable: Variable, *, must_fit: bool, parts_are_safe: bool, is
     taken: dict[str, Any] = {}
     for option in _OPTIONS:
         given = variable.encoding.get(option)
+        is_wrong = isinstance(given, Mapping) or (isinstance(given, list | tuple) and len(given) != variable.ndim)
+        if must_fit and is_wrong:
+            # xarray would leave them out without a word.
+            what = f"{variable.ndim} lengths, one for each dimension ({', '.join(map(str, variable.dims))})"
+            raise ValueError(f"encoding[{option!r}]: expected {what}, found {given!r}")
         if isinstance(given, list | tuple) and -1 in given and len(given) == variable.ndim:
             # xarray would check the chunks of Dask against chunks of length -1, into which any fit.
             given = tuple(size if axis == -1 else axis for axis, size in zip(given, variable.shape, strict=True))

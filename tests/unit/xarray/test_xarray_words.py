@@ -87,6 +87,19 @@ def test_encodings_of_others() -> None:
     assert blizzarr.open_group(target)["t"].compressors[0].name == "gzip"
 
 
+def test_encodings_for_other_dimensions() -> None:
+    square = xr.Dataset({"t": (("y", "x"), np.eye(4))})
+    for chunks in ((2,), (2, 2, 2), {"y": 2}):
+        target: dict[str, Any] = {}
+        with pytest.raises(ValueError, match=r"'chunks'\]: expected 2 lengths, one for each dimension \(y, x\)"):
+            square.blizzarr.to_zarr(target, encoding={"t": {"chunks": chunks}})
+        assert not target
+    # Those that a dataset was read with are of the data that it was made from.
+    square.t.encoding["chunks"] = (2,)
+    square.blizzarr.to_zarr(target)
+    assert blizzarr.open_group(target)["t"].chunks == (4, 4)
+
+
 def test_numbers_are_no_times() -> None:
     store: dict[str, Any] = {}
     xr.Dataset({"t": ("x", np.array(["2020-01-01"], "M8[ns]"))}).blizzarr.to_zarr(store)
