@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
+from os import PathLike
 from typing import Any, Final
 
 import numpy as np
@@ -70,7 +71,8 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
         return _integer(index(value))
     if hasattr(value, "__float__"):
         return float(value)
-    raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON")
+    hint = "; convert it with str()" if isinstance(value, PathLike) else ""
+    raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON{hint}")
 
 
 def within_64_bits(value: Any) -> Any:

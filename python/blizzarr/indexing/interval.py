@@ -180,7 +180,9 @@ def check_contains(bounds: Bounds, index: int, doing: str = "") -> None:
     """Raise unless a finite index lies within; `doing` is part of the error."""
     if not bounds.contains(index):
         prefix = f"{doing}: " if doing else ""
-        raise OutOfBoundsError(f"OUT_OF_RANGE: {prefix}Index {index} is outside valid range {bounds}", index=index)
+        hint = "; no index counts from the end" if index < 0 <= bounds.lower else ""
+        text = f"OUT_OF_RANGE: {prefix}Index {index} is outside valid range {bounds}{hint}"
+        raise OutOfBoundsError(text, index=index)
 
 
 def shift(bounds: Bounds, by: int) -> Bounds:

@@ -172,7 +172,9 @@ _MEMORY = KvDriver(
 
 def _file_url(url: Url) -> KvNode:
     if url.authority not in ("", "localhost"):
-        raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}")
+        raise SpecError(
+            f"file: URIs do not support authority: {quote(url.authority)}; paths are absolute, after file://"
+        )
     return KvNode("file", _absolute(decoded(url.path)))
 
 

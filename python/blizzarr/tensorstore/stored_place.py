@@ -98,14 +98,14 @@ class StoredPlace(NamedTuple):
             # That there is one already comes first.
             if mode.delete_existing or self.found() is None:
                 raise
-            raise ArrayExistsError(f"Error writing {self.key}") from None
+            raise self._exists() from None
         store, there = self.store, None
         if isinstance(store, StagedStore):
 
             def apply(target: Store) -> None:
                 place = self._replace(store=target)
                 if not place.create(mode, meta, documents):
-                    raise ArrayExistsError(f"Error writing {place.key}")
+                    raise place._exists()
 
             do_later(store.transaction, store.base, self.path, meta, apply, anew=True)
             return meta, False
@@ -113,9 +113,13 @@ class StoredPlace(NamedTuple):
             # Somebody was faster.
             there = self.found() if mode.open else None
             if there is None:
-                raise ArrayExistsError(f"Error writing {self.key}")
+                raise self._exists()
         known.keep(there or meta, time.time())
         return there or meta, there is not None
+
+    def _exists(self) -> ArrayExistsError:
+        advice = "open=True opens an array, delete_existing=True replaces it"
+        return ArrayExistsError(f"Error writing {self.key}: something is here already; {advice}")
 
     def create(self, mode: OpenMode, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
         """Store the documents; return False if there is an array already, which the mode may tell to remove first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,3 +65,16 @@ def test_what_has_json_is_taken_for_it(library: Any) -> None:
     assert library.IndexDomain(json=domain) == domain
     assert library.IndexTransform(json=transform) == transform
     assert library.Schema({"domain": domain}).domain == domain
+
+
+def test_first_guesses_are_answered(tmp_path: Path) -> None:
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a/"}
+    store = ours.open(spec, create=True, dtype="int8", shape=[3]).result()
+    with pytest.raises(IndexError, match=r"Index -1 is outside valid range \[0, \+inf\); no index counts from the end"):
+        store[-1]
+    with pytest.raises(ValueError, match="open=True opens an array, delete_existing=True replaces it"):
+        ours.open(spec, create=True, dtype="int8", shape=[3]).result()
+    with pytest.raises(ValueError, match='do not support authority: "a"; paths are absolute, after file://'):
+        ours.open("file://a/b").result()
+    with pytest.raises(TypeError, match=r"Path' does not support conversion to JSON; convert it with str\(\)"):
+        ours.open(tmp_path)

@@ -60,7 +60,7 @@ def test_elements_can_be_repeated() -> None:
         (5, "expected indices within [0, 3) along dimension 0 of the array, found [5, 6)"),
         (slice(9), "expected indices within [0, 3) along dimension 0 of the array, found [0, 9)"),
         ([1, 7], "Index 7 is outside valid range [0, 3)"),
-        ((slice(1, None), [0, -1]), "Index -1 is outside valid range [0, 4)"),
+        ((slice(1, None), [0, -1]), "Index -1 is outside valid range [0, 4); no index counts from the end"),
         ((slice(1, 9), [0, 1]), "expected indices within [0, 3) along dimension 0 of the array, found [1, 9)"),
     ],
 )
