@@ -64,6 +64,8 @@ class FsspecStore(ForeignNames):
     """
 
     def __init__(self, fs: Any, path: str = "", *, read_only: bool = False) -> None:
+        if isinstance(fs, str):
+            raise TypeError(f"expected a file system of fsspec, found {fs!r}; FsspecStore.from_url takes a URL")
         if getattr(fs, "asynchronous", False):
             raise TypeError(
                 "expected a synchronous file system, found an asynchronous one: make it without asynchronous=True"

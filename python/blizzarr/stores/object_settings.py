@@ -149,6 +149,8 @@ def settings_of_url(url: str, options: Mapping[str, Any]) -> ObjectSettings:
     >>> settings.bucket, settings.prefix, settings.options
     ('c', 'a/b', {'account_name': 'acc', 'skip_signature': 'true'})
     """
+    if not isinstance(url, str):
+        raise TypeError(f"expected a URL as text, found {url!r}")
     scheme, colon, rest = url.partition("://")
     scheme = scheme.lower()
     if not colon or scheme not in OF_OBJECTS:
@@ -262,6 +264,8 @@ def retry_of(config: Mapping[str, Any] | None) -> Retry:
     Raise `ValueError` if there is an option that does not exist.
     """
     config = config or {}
+    if not isinstance(config, Mapping):
+        raise TypeError(f"expected retry_config to be a mapping, like {{'max_retries': 3}}, found {config!r}")
     backoff = config.get("backoff") or {}
     _check_names("retry_config", config, _RETRY)
     _check_names("backoff in retry_config", backoff, _BACKOFF)

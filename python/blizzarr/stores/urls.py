@@ -84,7 +84,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
     path
-        The path of the node in the store, or its name, which has a slash in front; None stands for the root.
+        The path of the node in the store, where a slash at either end is ignored; None stands for the root.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     path = "" if path is None else path
     if not isinstance(path, str):
         raise TypeError(f"expected a path as text, like 'a/b', found {path!r}")
-    path = path.removeprefix("/")
+    path = path.removeprefix("/").removesuffix("/")
     if path:
         check_key(path)
     if type(target) is not str and isinstance(target, os.PathLike):

@@ -329,6 +329,23 @@ def test_a_slash_is_the_root() -> None:
         blizzarr.create_array(store, name="/", data=[3])
 
 
+def test_a_slash_at_either_end_of_a_path_is_ignored() -> None:
+    blizzarr.create_array(store := {}, name="a/b", data=[1, 2])
+    for path in ("a/b", "/a/b", "a/b/", "/a/b/"):
+        assert blizzarr.open(store, path=path)[1] == 2
+    with pytest.raises(PathError, match="a segment is empty"):
+        blizzarr.open(store, path="a//b")
+
+
+def test_what_is_no_url_or_file_system_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"expected a file system of fsspec, found 'memory://a'; FsspecStore\.from_url"):
+        blizzarr.stores.FsspecStore("memory://a")
+    with pytest.raises(TypeError, match=r"expected a URL as text, found .*Path"):
+        blizzarr.stores.ObjectStore.from_url(Path("a.zarr"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected retry_config to be a mapping, like {'max_retries': 3}, found 3"):
+        blizzarr.stores.ObjectStore.from_url("s3://a/b", retry_config=3)
+
+
 def test_memories_of_several_names_may_have_several_formats() -> None:
     for number in (2, 3):
         blizzarr.create_group(f"memory://test-urls-v{number}/a", zarr_format=number, overwrite=True)
