@@ -9,7 +9,12 @@ BEGINNING: Final = 512
 """The number of bytes that are enough to recognise a file."""
 
 _OTHERS: Final = (
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "open it with h5py"),
+    (
+        0,
+        b"\x89HDF\r\n\x1a\n",
+        "an HDF5 file",
+        "open it with h5py; create_array(path, data=dataset) stores a dataset",
+    ),
     (0, b"CDF", "a netCDF file", "open it with xarray"),
     (0, b"\x1f\x8b", "a gzip file", "decompress it first"),
     (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", "decompress it first"),

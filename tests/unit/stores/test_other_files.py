@@ -14,7 +14,10 @@ from blizzarr.errors import StoreError
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\x89HDF\r\n\x1a\n" + bytes(99), r"x is an HDF5 file, not Zarr; open it with h5py$"),
+        (
+            b"\x89HDF\r\n\x1a\n" + bytes(99),
+            r"x is an HDF5 file, not Zarr; open it with h5py; create_array\(path, data=dataset\) stores a dataset$",
+        ),
         (b"CDF\2" + bytes(99), "x is a netCDF file, not Zarr; open it with xarray$"),
         (b"\x89PNG\r\n\x1a\n", "x is a PNG image, not Zarr; open it as an image$"),
         (

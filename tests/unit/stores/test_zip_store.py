@@ -344,7 +344,7 @@ def test_no_zip_file(tmp_path: Path) -> None:
     expected = rf"^{path}: expected a zip file, found no valid ZIP EOCD, the record at its end: it begins "
     for content, said in {
         b"no zip file at all, and long enough to hold a record": r"with b'no zip f', as no zip file does; is this ",
-        b"\x89HDF\r\n\x1a\n" + bytes(99): r"with b'\\x89HDF\\r\\n\\x1a\\n', as an HDF5 file does; open it with h5py$",
+        b"\x89HDF\r\n\x1a\n" + bytes(99): r"with b'\\x89HDF\\r\\n\\x1a\\n', as an HDF5 file does; open it with h5py; ",
         bytes(257) + b"ustar\0": r"with b'(\\x00){8}', as a tar archive does; unpack it",
         b"<html>": "with b'<html>', as a document of HTML or XML does; if a server",
         b"PK\3\4" + bytes(40): "as one, but was cut, or its writer has not been closed; copy it again",
