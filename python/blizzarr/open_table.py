@@ -41,9 +41,9 @@ class OpenTable(LazyTable[T]):
         """
         if not isinstance(name, str) or not name:
             where = "; a class has it as its attribute 'name'" if isinstance(value, type) else ""
-            raise TypeError(f"expected a name for the group {self._group}, found {name!r}{where}")
+            raise TypeError(f"expected a name to register in {self._group}, found {name!r}{where}")
         if name in self and not _is_same(self[name], value):
-            raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")
+            raise ValueError(f"expected a name that {self._group} does not have yet, found {name!r}; choose another")
         # Another thread that finds the name has to find the value, too.
         self._here[name] = value
         self.places[name] = ""

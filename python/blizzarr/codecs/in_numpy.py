@@ -137,11 +137,11 @@ class ArrayArrayCodec(OwnCodec):
 
     def encode(self, array: Array) -> Array:
         """Return the encoded array for a chunk, which is read-only."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method encode")
 
     def decode(self, array: Array) -> Array:
         """Return the chunk for its encoded array, which is read-only."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method decode")
 
     def encoded_dtype(self, dtype: np.dtype[Any]) -> Any:
         """Return the data type of encoded arrays for chunks of a data type, by default the same."""
@@ -196,11 +196,11 @@ class ArrayBytesCodec(OwnCodec):
 
     def encode(self, array: Array) -> Any:
         """Return the bytes for a chunk, which is read-only."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method encode")
 
     def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return the chunk, which has this shape and data type, for its bytes."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method decode")
 
     def steps(self, chunk: Chunk) -> list[Step]:
         kind = BoundedSerializer if hasattr(self, "encoded_size") else Serializer
@@ -237,11 +237,11 @@ class BytesBytesCodec(OwnCodec):
 
     def encode(self, decoded: bytes) -> Any:
         """Return the encoded bytes."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method encode")
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
         """Return the decoded bytes, never more than `max_size`."""
-        raise NotImplementedError
+        raise NotImplementedError("the class has no method decode")
 
     def step(self, chunk: Chunk) -> Step:
         capsule = getattr(self, "capsule", None)

@@ -41,7 +41,7 @@ def register_driver(driver: Driver) -> None:
     >>> register_driver(StoredDriver("zarr3", formats=("v3",)))
     Traceback (most recent call last):
     ...
-    ValueError: expected a name that is free in the group blizzarr.drivers, found 'zarr3'; choose another
+    ValueError: expected a name that blizzarr.drivers does not have yet, found 'zarr3'; choose another
     """
     for name in dict.fromkeys((driver.name, driver.scheme or driver.name)):
         DRIVERS.register(name, driver)

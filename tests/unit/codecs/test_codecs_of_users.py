@@ -292,8 +292,12 @@ def test_names_are_free() -> None:
     nameless = type("Nameless", (ArrayArrayCodec,), {})
     with pytest.raises(TypeError, match="found None; a class has it as its attribute 'name'"):
         blizzarr.register_codec(nameless)
-    with pytest.raises(ValueError, match=r"free in the group blizzarr.codecs, found 'gzip'"):
+    with pytest.raises(ValueError, match=r"a name that blizzarr\.codecs does not have yet, found 'gzip'"):
         blizzarr.register_codec(type("Gzip", (BytesBytesCodec,), {"name": "gzip"}))
+    halved = type("Halved", (ArrayArrayCodec,), {"name": "test.halved", "encode": lambda self, array: array})
+    halves = blizzarr.create_array({}, data=[1], filters=blizzarr.register_codec(halved)())
+    with pytest.raises(CodecError, match=r"test\.halved: .*the class has no method decode"):
+        halves[:]
     for wrong in (Text(), int, ArrayArrayCodec):
         with pytest.raises(TypeError, match="expected"):
             blizzarr.register_codec(wrong)  # type: ignore[type-var]
