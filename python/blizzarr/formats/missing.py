@@ -57,6 +57,9 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
 
     if MANIFEST in names:
         return "this is a database of OCDBT, in which arrays have paths of their own: add '|ocdbt:' and the path"
+    # The second is that of icechunk 2.
+    if "snapshots/" in names and ("refs/" in names or "repo" in names):
+        return "this looks like a repository of icechunk: open it with icechunk, and pass the store of a session"
     if not names:
         return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"

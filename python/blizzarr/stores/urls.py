@@ -178,6 +178,9 @@ def _refuse_what_loses(target: Any) -> None:
 
 def _refuse_node(target: Any) -> None:
     """Say what to pass in place of an array or group; a group has the methods of a store, but its members are nodes."""
+    if is_instance(target, "icechunk:Repository"):
+        advice = "pass that of a session, as in readonly_session('main').store"
+        raise TypeError(f"expected a store, found Repository; {advice}")
     store, path = getattr(target, "store", None), getattr(target, "path", None)
     if not isinstance(store, BaseStore) and not is_zarr_python_store(store):
         return

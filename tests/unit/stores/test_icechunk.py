@@ -221,3 +221,13 @@ def test_a_committed_session_refuses_every_change(repository: Any) -> None:
             change()
     assert (array.read_only, array[:].tolist(), sorted(group)) == (True, [1, 2, 3, 4], ["a"])
     assert not session.has_uncommitted_changes
+
+
+def test_a_repository_in_place_of_a_store(repository: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"found Repository; pass that of a session, as in readonly_session\('main'\)"):
+        blizzarr.open(repository)
+    (tmp_path / "of 2/snapshots").mkdir(parents=True)
+    (tmp_path / "of 2/repo").write_bytes(b"ICE")
+    for name in ("repository", "of 2"):
+        with pytest.raises(NodeNotFoundError, match="this looks like a repository of icechunk: open it with icechunk"):
+            blizzarr.open(tmp_path / name)
