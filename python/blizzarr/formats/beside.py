@@ -9,6 +9,7 @@ from typing import Any, Final
 from blizzarr.formats import v2_separator
 from blizzarr.formats.document import Stored, load
 from blizzarr.formats.format import Format
+from blizzarr.formats.n5 import N5
 from blizzarr.formats.reading import get_value
 from blizzarr.formats.table import FORMATS
 from blizzarr.formats.v2 import V2
@@ -31,7 +32,7 @@ def keys_beside(path: str, number: int | None) -> tuple[str, ...]:
 
 
 def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
-    """Return whether `find` may have warned of an array in a local directory; False for some of v3 and v2 only."""
+    """Return whether `find` may have warned of an array in a local directory; False for some of v3, v2 and N5 only."""
     form = _SURE.get(meta.format)
     if form is None or not isinstance(meta.source, Stored):
         return True
@@ -43,7 +44,7 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
 def has_others_beside(store: Store, path: str, meta: ArrayMeta) -> bool:
     """Return whether `find` would warn of anything beside the documents of an array, or return another node.
 
-    The array is one of v3 or v2 in a local directory.
+    The array is one of v3, v2 or N5 in a local directory.
     """
     assert isinstance(meta.source, Stored)
     if present(store, _other_keys(path, meta.format, tuple(meta.source.raw))):
@@ -51,7 +52,7 @@ def has_others_beside(store: Store, path: str, meta: ArrayMeta) -> bool:
     return v2_separator.lacks_separator(meta) and not v2_separator.shows_dots(store, path, meta)
 
 
-_SURE: Final[dict[str, Format]] = {form.name: form for form in (V3, V2)}
+_SURE: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, N5)}
 
 
 @lru_cache

@@ -70,7 +70,8 @@ def lock_key(path: str, meta: ArrayMeta) -> str:
 
 def stored_document(meta: ArrayMeta, key: str) -> bytes | None:
     """Return the document under `key`, that of `lock_key`, which an array came from; `None` if it is not known."""
-    if not isinstance(meta.source, Stored) or meta.source.get("shape") != list(meta.shape):
+    shape = "dimensions" if meta.format == "n5" else "shape"
+    if not isinstance(meta.source, Stored) or meta.source.get(shape) != list(meta.shape):
         return None
     return meta.source.raw.get(key.rpartition("/")[2])
 

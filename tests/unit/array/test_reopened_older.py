@@ -1,4 +1,4 @@
-"""Arrays of v2 that are opened again: they have a document of attributes besides, and perhaps no separator."""
+"""Arrays of v2 and N5 that are opened again: v2 has another document for attributes, and perhaps no separator."""
 
 from __future__ import annotations
 
@@ -124,3 +124,24 @@ def test_without_a_chunk_nothing_is_inferred_for_good(tmp_path: Path) -> None:
     (place / ".zarray").write_text(json.dumps(described))
     with pytest.warns(UserWarning, match="dimension_separator"):
         assert (blizzarr.open(str(place))[:2, :3] == VALUES[:2, :3]).all()
+
+
+def test_arrays_of_n5(tmp_path: Path) -> None:
+    place = tmp_path / "a"
+    blizzarr.create_array(
+        str(place), data=VALUES, chunks=(2, 3), zarr_format="n5", attributes={"list": [1], "shape": [9]}
+    )
+    time.sleep(0.3)
+    _remembered(place)
+    assert _read(place) == (VALUES.tolist(), {"list": [1], "shape": [9]})
+    blizzarr.open(str(place)).attrs["list"] = 2
+    assert _read(place) == (VALUES.tolist(), {"list": 2, "shape": [9]})
+    described = json.loads((place / "attributes.json").read_text())
+    (place / "attributes.json").write_text(json.dumps({**described, "dimensions": [4, 5]}))
+    assert _read(place) == (VALUES[:, :5].tolist(), {"list": 2, "shape": [9]})
+    time.sleep(0.3)
+    _remembered(place)
+    blizzarr.create_array(str(tmp_path / "other"), data=VALUES + 1, chunks=(2, 3), zarr_format=2)
+    for name in (".zarray", "0.0", "0.1", "1.0", "1.1"):
+        shutil.copy(tmp_path / "other" / name, place / name)
+    assert _read(place)[0] == (VALUES + 1).tolist()
