@@ -217,7 +217,7 @@ impl Chain {
         decode_tail(&self.codecs, encoded, self.limits[0], dst)
     }
 
-    /// Whether this is of shards that are better not in memory as a whole.
+    /// Whether a cell is a shard so long that it is stored while it is being encoded.
     pub fn is_long_shard(&self) -> bool {
         const LONG: usize = if cfg!(test) { 4 << 10 } else { 8 << 20 };
         matches!(self.serializer, Serializer::Shard(_)) && self.codecs.is_empty() && self.length >= LONG

@@ -91,8 +91,9 @@ impl<'a> Origin<'a> {
         scratch::reserve(out, length)?;
         let before = out.len();
         // SAFETY: the checks passed: every element lies in the lent range and in the `length` bytes behind those of
-        // `out`, which are reserved. The region has as many elements as the cell, each in a place of its own, and these
-        // places leave no byte of the cell out: all are written.
+        // `out`, which are reserved. The region has as many positions along each axis as the cell, one step apart, and
+        // none lies outside, so that each position of the cell is one of them; elements side by side leave no byte out.
+        // So all bytes are written.
         unsafe {
             let cell = out.as_mut_ptr().add(before);
             transfer(self.base.cast_mut(), cell, region, strides, shift, itemsize, Way::ToCell);

@@ -27,10 +27,10 @@ use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
 use crate::split_parts::Cells;
-use crate::store::{Reader, Steps};
+use crate::store::{Reader, Steps, Stepwise};
 use crate::write_conditionally::persistently;
 use crate::write_gathered::write_gathered;
-use crate::write_shard::encode_shard;
+use crate::write_shard::{encode_shard, has_content};
 
 /// What became of a cell.
 pub enum Encoded<'a> {
@@ -181,24 +181,10 @@ fn write_chunk(
     }
     let existing = if whole { None } else { array.store.open(key)? };
     if let Some(store) = array.store.stepwise().filter(|_| existing.is_none() && chain.is_long_shard()) {
-        let mut is_fill = false;
-        store.set_in_steps(key, &mut |steps| {
-            scratch::with_vec(|out| {
-                out.clear();
-                let encoded = encode_cell(&chain, &Update { steps: Some(steps), ..new }, out)?;
-                is_fill = matches!(encoded, Encoded::Fill);
-                if is_fill || !comparing.allows(options.interrupted)? {
-                    return Ok(false);
-                }
-                let rest = if let Encoded::Verbatim(bytes) = encoded { bytes } else { out };
-                steps.append(rest).map(|()| true)
-            })
-        })?;
-        return if is_fill && comparing.allows(options.interrupted)? {
-            array.store.delete(key).map(drop)
-        } else {
-            Ok(())
-        };
+        // A shard without an inner chunk is no file.
+        if has_content(&chain, &new)? {
+            return store_in_steps(array, store, (key, &chain), &new, comparing);
+        }
     }
     scratch::with_vec(|out| {
         let exists = existing.is_some();
@@ -218,6 +204,34 @@ fn write_chunk(
             false => array.store.set(key, &[out]),
         }
     })
+}
+
+/// Stores a shard while it is being encoded.
+fn store_in_steps(
+    array: &Array,
+    store: &dyn Stepwise,
+    (key, chain): (&str, &Chain),
+    update: &Update<'_, '_>,
+    comparing: &Comparing<'_>,
+) -> Result<()> {
+    let mut is_fill = false;
+    store.set_in_steps(key, &mut |steps| {
+        scratch::with_vec(|out| {
+            out.clear();
+            let encoded = encode_cell(chain, &Update { steps: Some(steps), ..*update }, out)?;
+            // It had content before: somebody is changing the memory that it is written from.
+            is_fill = matches!(encoded, Encoded::Fill);
+            if is_fill || !comparing.allows(update.options.interrupted)? {
+                return Ok(false);
+            }
+            let rest = if let Encoded::Verbatim(bytes) = encoded { bytes } else { out };
+            steps.append(rest).map(|()| true)
+        })
+    })?;
+    if is_fill && comparing.allows(update.options.interrupted)? {
+        array.store.delete(key)?;
+    }
+    Ok(())
 }
 
 /// Encodes a chunk into `out`, also where what exists is damaged and all that can be seen of it is replaced.
@@ -281,7 +295,7 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         out.truncate(before);
         return Ok(Encoded::Fill);
     }
-    let merge = |cell: &mut [u8], out: &mut Vec<u8>| {
+    let encode = |cell: &mut [u8], out: &mut Vec<u8>| {
         if !merge(parts, cell)? {
             return Ok(Encoded::Fill);
         }
@@ -291,11 +305,11 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         if last_whole.is_none() {
             decode_whole(chain, existing, cell, options)?;
         }
-        let Some(codec) = chain.keeper().filter(|_| last_whole.is_none()) else { return merge(cell, out) };
+        let Some(codec) = chain.keeper().filter(|_| last_whole.is_none()) else { return encode(cell, out) };
         // What was decoded belongs to this chunk only, which is done then, also where nothing of it was merged.
         scratch::with_bytes(chain.length, |decoded| {
             decoded.copy_from_slice(cell);
-            let encoded = merge(cell, out);
+            let encoded = encode(cell, out);
             codec.keep(&mut [], decoded)?;
             encoded
         })

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::chain::{Chain, Shard};
+use crate::chain::{Chain, Serializer, Shard};
 use crate::codec::room;
 use crate::error::{Error, Kind, Result};
 use crate::index::{shares_too_much, Index};
@@ -27,26 +27,57 @@ pub fn encode_shard<'a>(
     update: &Update<'a, '_>,
     out: &mut Vec<u8>,
 ) -> Result<Encoded<'a>> {
-    let permuted = |order: &Vec<usize>| update.parts.iter().map(|(region, _)| region.permuted(order)).collect();
-    let permuted: Option<Vec<Region>> = chain.order.as_ref().map(permuted);
-    let parts: Option<Vec<Part<'a, '_>>> = permuted
-        .as_ref()
-        .map(|regions| regions.iter().zip(update.parts).map(|(region, part)| (region, part.1)).collect());
-    let stored = Update { parts: parts.as_deref().unwrap_or(update.parts), ..*update };
-    with_serialized(chain, update.existing, |existing| {
-        let stored = Update { existing, ..stored };
-        if chain.codecs.is_empty() {
-            return serialize(shard, &stored, out);
-        }
-        // Codecs want the shard as a whole.
-        let stored = Update { steps: None, ..stored };
-        scratch::with_vec(|body| {
-            body.clear();
-            match serialize(shard, &stored, body)? {
-                Encoded::Appended => chain.encode(body, out).map(|()| Encoded::Appended),
-                nothing => Ok(nothing),
+    with_stored_axes(chain, update, |stored| {
+        with_serialized(chain, stored.existing, |existing| {
+            let stored = Update { existing, ..*stored };
+            if chain.codecs.is_empty() {
+                return serialize(shard, &stored, out);
             }
+            // Codecs want the shard as a whole.
+            let stored = Update { steps: None, ..stored };
+            scratch::with_vec(|body| {
+                body.clear();
+                match serialize(shard, &stored, body)? {
+                    Encoded::Appended => chain.encode(body, out).map(|()| Encoded::Appended),
+                    nothing => Ok(nothing),
+                }
+            })
         })
+    })
+}
+
+/// Calls `work` with the same update, the axes of whose regions are in stored order.
+fn with_stored_axes<'a, R>(
+    chain: &Chain,
+    update: &Update<'a, '_>,
+    work: impl FnOnce(&Update<'a, '_>) -> Result<R>,
+) -> Result<R> {
+    let Some(order) = &chain.order else { return work(update) };
+    let permuted: Vec<Region> = update.parts.iter().map(|(region, _)| region.permuted(order)).collect();
+    let parts: Vec<Part<'a, '_>> = permuted.iter().zip(update.parts).map(|(region, part)| (region, part.1)).collect();
+    work(&Update { parts: &parts, ..*update })
+}
+
+fn inner_cells(shard: &Shard, update: &Update<'_, '_>) -> Result<Cells> {
+    Cells::new(update.parts.iter().map(|(region, _)| *region), |region| Split::new(region, &shard.inner.shape))
+}
+
+/// Whether anything of a shard is to be stored, of which nothing is stored so far.
+pub fn has_content(chain: &Chain, update: &Update<'_, '_>) -> Result<bool> {
+    let Serializer::Shard(shard) = &chain.serializer else { return Ok(true) };
+    with_stored_axes(chain, update, |update| {
+        let cells = inner_cells(shard, update)?;
+        for cell in 0..cells.count() {
+            (update.options.interrupted)()?;
+            let is_fill = scratch::with_vec(|out| {
+                out.clear();
+                encode_inner(shard, update, &cells, cell, None, out).map(|encoded| matches!(encoded, Encoded::Fill))
+            })?;
+            if !is_fill {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     })
 }
 
@@ -81,8 +112,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         Some(index) => index,
         None => Index::empty(shard)?,
     };
-    let cells =
-        Cells::new(update.parts.iter().map(|(region, _)| *region), |region| Split::new(region, &shard.inner.shape))?;
+    let cells = inner_cells(shard, update)?;
     let count = cells.count();
     let mut indices = Vec::new();
     let mut touched: HashMap<usize, usize> = HashMap::new();
@@ -183,9 +213,10 @@ struct Writer<'w> {
     out: &'w mut Vec<u8>,
     /// Where the shard begins in `out`.
     first: usize,
-    /// Takes what was laid down, so that little of it is in `out`; and how many bytes it has.
+    /// Takes what was laid down, so that little of it is in `out`.
     steps: Option<&'w dyn Steps>,
-    gone: u64,
+    /// How many bytes were handed on to it.
+    handed_on: u64,
     /// Old bytes that will be copied in one piece: kept inner chunks that lay side by side.
     pending: Option<Range<u64>>,
     /// Old bytes kept so far, and how many there can be. Entries may share bytes, which are laid down once for each:
@@ -210,20 +241,20 @@ impl<'w> Writer<'w> {
         let decoded = shard.count().saturating_mul(shard.inner.length);
         let most_kept = existing.and_then(|reader| reader.len()).unwrap_or(0).max(room::generous(decoded) as u64);
         let new = Index::empty(shard)?;
-        Ok(Writer { shard, existing, old, new, out, first, steps, gone: 0, pending: None, kept: 0, most_kept })
+        Ok(Writer { shard, existing, old, new, out, first, steps, handed_on: 0, pending: None, kept: 0, most_kept })
     }
 
     /// Where the next byte will lie in the shard.
     fn position(&self) -> u64 {
-        let there = self.gone + (self.out.len() - self.first) as u64;
+        let there = self.handed_on + (self.out.len() - self.first) as u64;
         there + self.pending.as_ref().map_or(0, |bytes| bytes.end - bytes.start)
     }
 
-    /// Hands on what is in `out` if that is as long as this.
-    fn hand_on(&mut self, from: usize) -> Result<()> {
-        let Some(steps) = self.steps.filter(|_| self.out.len() - self.first >= from) else { return Ok(()) };
+    /// Hands on what is in `out` if that is at least as long.
+    fn hand_on_from(&mut self, least: usize) -> Result<()> {
+        let Some(steps) = self.steps.filter(|_| self.out.len() - self.first >= least) else { return Ok(()) };
         steps.append(&self.out[self.first..])?;
-        self.gone += (self.out.len() - self.first) as u64;
+        self.handed_on += (self.out.len() - self.first) as u64;
         self.out.truncate(self.first);
         Ok(())
     }
@@ -282,9 +313,9 @@ impl<'w> Writer<'w> {
         let position = self.position();
         match self.steps.filter(|_| bytes.len() >= PIECE) {
             Some(steps) => {
-                self.hand_on(1)?;
+                self.hand_on_from(1)?;
                 steps.append(bytes)?;
-                self.gone += bytes.len() as u64;
+                self.handed_on += bytes.len() as u64;
             }
             None => {
                 scratch::reserve(self.out, bytes.len())?;
@@ -292,7 +323,7 @@ impl<'w> Writer<'w> {
             }
         }
         self.new.set(entry, Some(position..self.position()));
-        self.hand_on(STEP)
+        self.hand_on_from(STEP)
     }
 
     fn skip(&mut self, entry: usize) {
@@ -309,11 +340,14 @@ impl<'w> Writer<'w> {
         let position = self.position();
         let old = self.old.get(entry)?;
         match work(old, self.out)? {
-            Encoded::Fill => self.skip(entry),
+            Encoded::Fill => {
+                self.skip(entry);
+                return Ok(());
+            }
             Encoded::Appended => self.new.set(entry, Some(position..self.position())),
             Encoded::Verbatim(bytes) => self.push(entry, bytes)?,
         }
-        self.hand_on(STEP)
+        self.hand_on_from(STEP)
     }
 
     fn finish<'a>(mut self) -> Result<Encoded<'a>> {
@@ -326,8 +360,8 @@ impl<'w> Writer<'w> {
             return scratch::with_vec(|index| {
                 index.clear();
                 self.new.encode(self.shard, index)?;
-                match self.steps.filter(|_| self.gone > 0) {
-                    Some(steps) => self.hand_on(1).and_then(|()| steps.replace_start(index))?,
+                match self.steps.filter(|_| self.handed_on > 0) {
+                    Some(steps) => self.hand_on_from(1).and_then(|()| steps.replace_start(index))?,
                     None => self.out[self.first..self.first + index.len()].copy_from_slice(index),
                 }
                 Ok(Encoded::Appended)

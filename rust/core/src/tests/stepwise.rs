@@ -62,6 +62,7 @@ fn the_same_bytes_are_stored() {
             }
             assert!(values(local.as_ref()) == values(memory.as_ref()), "seed {seed}");
             assert_eq!(local.list("a/c").unwrap().is_empty(), from == 0, "seed {seed}");
+            assert!(from > 0 || !scratch.0.join("a/c").exists(), "seed {seed}: a directory is left");
         }
     }
 }

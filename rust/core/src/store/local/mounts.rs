@@ -3,20 +3,38 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// File systems that take the times of files from this machine's clock.
-const WITH_OUR_CLOCK: [&str; 8] = ["ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"];
+const WITH_OUR_CLOCK: [&str; 6] = ["ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"];
 
-/// Whether the file system of this device takes the times of its files from this machine's clock.
-pub fn has_our_clock(device: u64) -> bool {
-    /// Devices by their remainder, each shifted by one bit for the answer; 0 is none.
+/// The clock that such file systems ask, in nanoseconds since the epoch; it stands still for some milliseconds at a time.
+pub fn now() -> i128 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for what the system writes.
+    if unsafe { libc::clock_gettime(libc::CLOCK_REALTIME_COARSE, &mut time) } != 0 {
+        return i128::MIN;
+    }
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+/// Whether the file system of this device takes the times of its files from this machine's clock; asked at the time `now`.
+pub fn has_our_clock(device: u64, now: i128) -> bool {
+    /// By remainder: the number of a device, the answer, and the second of it, after which another file system may have the
+    /// number; 0 is none.
     static KNOWN: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
-    let slot = &KNOWN[(device % 16) as usize];
+    let (major, minor) = (u64::from(libc::major(device)), u64::from(libc::minor(device)));
+    if major >> 12 != 0 || minor >> 20 != 0 {
+        return false;
+    }
+    let number = major << 20 | minor;
+    let asked = number << 32 | (now / 1_000_000_000) as u64 & (u64::MAX >> 33);
+    let slot = &KNOWN[(number % 16) as usize];
     let known = slot.load(Ordering::Relaxed);
-    if known != 0 && known >> 1 == device {
-        return known & 1 == 1;
+    const YES: u64 = 1 << 31;
+    if known & !YES == asked && known != 0 {
+        return known & YES != 0;
     }
     let answer = with_mounts_of(device, |mounts| mounts.iter().any(|mount| WITH_OUR_CLOCK.contains(&mount.kind)));
     let answer = answer.unwrap_or(false);
-    slot.store(device << 1 | u64::from(answer), Ordering::Relaxed);
+    slot.store(if answer { asked | YES } else { asked }, Ordering::Relaxed);
     answer
 }
 
@@ -47,7 +65,8 @@ impl<'a> Mount<'a> {
 
 fn with_mounts_of<T>(device: u64, ask: impl FnOnce(&[Mount<'_>]) -> T) -> Option<T> {
     let device = format!("{}:{}", libc::major(device), libc::minor(device));
-    let lines = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let lines = std::fs::read("/proc/self/mountinfo").ok()?;
+    let lines = String::from_utf8_lossy(&lines);
     let mounts: Vec<Mount<'_>> = lines.lines().filter_map(Mount::of).filter(|mount| mount.device == device).collect();
     Some(ask(&mounts))
 }
@@ -70,7 +89,9 @@ mod tests {
         use std::os::unix::fs::MetadataExt;
 
         let processes = std::fs::metadata("/proc").expect("mounted").dev();
-        assert!(!has_our_clock(processes) && !has_our_clock(processes) && !has_our_clock(u64::MAX));
+        for device in [processes, processes, u64::MAX] {
+            assert!(!has_our_clock(device, now()));
+        }
         assert_eq!(reuses_blocks(processes), Some(false));
     }
 }

@@ -89,6 +89,7 @@ impl LocalStore {
     ) -> Result<bool> {
         let level = self.level();
         let mut made_directories = false;
+        let mut has_cleared = false;
         // Without its document an array is lost, and there are few of them.
         let sync = level >= Level::Ordered || is_document(key);
         let mut attempt = 0;
@@ -99,6 +100,13 @@ impl LocalStore {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
                     if let Err(cause) = place.parent().make_directory() {
+                        break Err(cause);
+                    }
+                }
+                // Directories without a value are no keys, and may be what writers that died have left.
+                Err(cause) if cause.kind() == ErrorKind::IsADirectory && !has_cleared => {
+                    has_cleared = true;
+                    if place.entry(remove_empty).is_err() {
                         break Err(cause);
                     }
                 }
@@ -145,6 +153,10 @@ impl LocalStore {
                 Some(unnamed::Published::Kept) => return Ok(false),
                 None => self.named_only.store(true, Ordering::Relaxed),
             }
+        }
+        #[cfg(target_os = "linux")]
+        if attempt > ATTEMPTS_UNNAMED {
+            self.named_only.store(true, Ordering::Relaxed);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = attempt;
@@ -220,6 +232,18 @@ pub(super) fn publish_named(
         let _ = fs::remove_file(&temporary);
     }
     outcome
+}
+
+/// Removes a directory that has nothing but directories in it, and all of these; an error if there is anything else.
+fn remove_empty(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            return Err(ErrorKind::DirectoryNotEmpty.into());
+        }
+        remove_empty(&entry.path())?;
+    }
+    fs::remove_dir(directory)
 }
 
 /// Whether two names are of one file.

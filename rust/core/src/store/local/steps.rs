@@ -8,14 +8,18 @@ use super::publish::{Content, Existing};
 use super::LocalStore;
 use crate::cache::changes;
 use crate::error::{Error, Result};
+use crate::panics;
 use crate::progress::{self, Count};
 
 impl Stepwise for LocalStore {
     fn set_in_steps(&self, key: &str, make: &mut dyn FnMut(&dyn Steps) -> Result<bool>) -> Result<()> {
         let mut failure = None;
         let mut write = |file: &File| {
-            make(&FileSteps { file, key }).map_err(|error| {
+            // A panic leaves no file behind, either.
+            let made = panics::catch(|| make(&FileSteps { file, key })).unwrap_or_else(Err);
+            made.map_err(|error| {
                 failure = Some(error);
+                // Nobody reads this text; errors of other kinds would be tried again.
                 io::Error::other("the value could not be made")
             })
         };

@@ -16,7 +16,8 @@ use super::mounts;
 /// Longer than the coarsest clock of a file system stands still (FAT), and some way for clocks of file servers.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// The same for file systems that take their times from this machine's clock, which stands still for 10 ms at most.
+/// The same for file systems that take their times from this machine's clock, if that is asked for the time, too: however
+/// long it stands still, nothing settles meanwhile.
 #[cfg(target_os = "linux")]
 const SETTLING_HERE: Duration = Duration::from_millis(200);
 
@@ -71,21 +72,25 @@ impl Times {
     pub fn version(&self, size: u64) -> Option<Version> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as i128;
         // No time at all is what some file systems in user space tell.
-        let is_older = |age: Duration| self.changed.saturating_add(age.as_nanos() as i128) < now;
-        let settled = self.changed > 0 && (is_older(SETTLING) || self.settles_sooner(size, is_older));
+        let is_old = self.changed.saturating_add(SETTLING.as_nanos() as i128) < now;
+        let settled = self.changed > 0 && (is_old || self.has_settled_sooner(size));
         let (written, changed) = (self.written as u64, self.changed as u64);
         Some(Version::new([self.device, self.file, size, written, changed, 0], settled))
     }
 
     #[cfg(target_os = "linux")]
-    fn settles_sooner(&self, size: u64, is_older: impl Fn(Duration) -> bool) -> bool {
-        // A clock of whole milliseconds is not this machine's.
-        let is_fine = self.changed % 1_000_000 != 0;
-        size <= PAGE && is_fine && is_older(SETTLING_HERE) && mounts::has_our_clock(self.device)
+    fn has_settled_sooner(&self, size: u64) -> bool {
+        // Whole milliseconds come from another clock.
+        if size > PAGE || self.changed % 1_000_000 == 0 {
+            return false;
+        }
+        let now = mounts::now();
+        let is_old = self.changed.saturating_add(SETTLING_HERE.as_nanos() as i128) < now;
+        is_old && mounts::has_our_clock(self.device, now)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn settles_sooner(&self, _size: u64, _is_older: impl Fn(Duration) -> bool) -> bool {
+    fn has_settled_sooner(&self, _size: u64) -> bool {
         false
     }
 }
@@ -115,7 +120,7 @@ mod tests {
         let is_settled = |times: Times, size| times.version(size).expect("a version").is_settled();
         let second = Duration::from_secs(1);
         let times = changed_ago(second, 123);
-        assert_eq!(is_settled(times, PAGE), mounts::has_our_clock(times.device));
+        assert_eq!(is_settled(times, PAGE), mounts::has_our_clock(times.device, mounts::now()));
         assert!(!is_settled(times, PAGE + 1) && !is_settled(changed_ago(second, 0), PAGE));
         assert!(!is_settled(changed_ago(second / 10, 123), PAGE) && !is_settled(Times { device: 0, ..times }, PAGE));
         assert!(is_settled(changed_ago(3 * second, 0), PAGE + 1));
