@@ -172,9 +172,7 @@ _MEMORY = KvDriver(
 
 def _file_url(url: Url) -> KvNode:
     if url.authority not in ("", "localhost"):
-        raise SpecError(
-            f"file: URIs do not support authority: {quote(url.authority)}; paths are absolute, after file://"
-        )
+        raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}; write file:///path")
     return KvNode("file", _absolute(decoded(url.path)))
 
 

@@ -118,8 +118,8 @@ class StoredPlace(NamedTuple):
         return there or meta, there is not None
 
     def _exists(self) -> ArrayExistsError:
-        advice = "open=True opens an array, delete_existing=True replaces it"
-        return ArrayExistsError(f"Error writing {self.key}: something is here already; {advice}")
+        advice = "something is here already; open=True opens an array, delete_existing=True replaces it"
+        return ArrayExistsError(f"Error writing {self.key}: {advice}")
 
     def create(self, mode: OpenMode, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
         """Store the documents; return False if there is an array already, which the mode may tell to remove first."""
