@@ -10,10 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::chain::{Chain, Serializer, Shard};
 use crate::codec::room;
 use crate::error::{Error, Kind, Result};
+use crate::fill::{is_fill, set_fill};
 use crate::index::{shares_too_much, Index};
 use crate::pool;
 use crate::read_shard::linear;
-use crate::region::Region;
+use crate::region::{c_strides, Region};
 use crate::scratch;
 use crate::source::Window;
 use crate::split::Split;
@@ -65,15 +66,25 @@ fn inner_cells(shard: &Shard, update: &Update<'_, '_>) -> Result<Cells> {
 /// Whether anything of a shard is to be stored, of which nothing is stored so far.
 pub fn has_content(chain: &Chain, update: &Update<'_, '_>) -> Result<bool> {
     let Serializer::Shard(shard) = &chain.serializer else { return Ok(true) };
+    if update.options.write_empty {
+        return Ok(true);
+    }
+    let (inner, itemsize) = (&shard.inner, shard.inner.elements.itemsize);
+    let strides = c_strides(&inner.shape, itemsize);
     with_stored_axes(chain, update, |update| {
         let cells = inner_cells(shard, update)?;
+        let mut indices = Vec::new();
         for cell in 0..cells.count() {
             (update.options.interrupted)()?;
-            let is_fill = scratch::with_vec(|out| {
-                out.clear();
-                encode_inner(shard, update, &cells, cell, None, out).map(|encoded| matches!(encoded, Encoded::Fill))
+            let wanted = cells.cell(cell, &mut indices);
+            let has_content = scratch::with_bytes(inner.length, |elements| {
+                set_fill(elements, &inner.fill);
+                for (part, region) in wanted {
+                    update.parts[part].1.gather(&region, elements, &strides, itemsize)?;
+                }
+                Ok(!is_fill(elements, &inner.fill))
             })?;
-            if !is_fill {
+            if has_content {
                 return Ok(true);
             }
         }
