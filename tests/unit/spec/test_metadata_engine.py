@@ -126,7 +126,7 @@ def test_calls_of_creating() -> None:
         ts.open({"driver": "zarr3", "kvstore": "memory://", "metadata": metadata}, create=True).result()
 
     create()
-    assert calls_of(create) <= 820
+    assert calls_of(create) <= 830
 
 
 def test_calls_of_parsing_a_schema() -> None:

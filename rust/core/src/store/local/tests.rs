@@ -45,25 +45,6 @@ fn wait_for(child: libc::pid_t) -> i32 {
 }
 
 #[test]
-fn directories_without_a_value_make_way_for_one() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    for (key, is_kept) in [("a/c/0", false), ("b/c/0", true)] {
-        fs::create_dir_all(scratch.0.join(key).join("1/2")).expect("made");
-        fs::create_dir_all(scratch.0.join(key).join("3")).expect("made");
-        if is_kept {
-            store.set(&format!("{key}/1/2/3"), &[b"other"]).expect("set");
-        }
-        for value in [b"first", b"again"] {
-            let outcome = store.set(key, &[value]);
-            assert_eq!(outcome.is_err(), is_kept, "{key}");
-        }
-    }
-    assert_eq!(store.get("a/c/0").expect("read").as_deref(), Some(&b"again"[..]));
-    assert_eq!(store.list("").expect("listed"), ["a/c/0", "b/c/0/1/2/3"]);
-}
-
-#[test]
 fn fault_74_what_is_not_a_file_is_an_error_and_never_missing() {
     let scratch = Scratch::new();
     let store = scratch.store();
