@@ -1,9 +1,8 @@
-"""What may lie beside the document of a node: documents of older formats, and the record of a copy."""
+"""What may lie beside the documents of a node: documents of other formats, and the record of a copy."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import takewhile
 from typing import Any, Final
 
 from blizzarr.formats import v2_separator
@@ -11,7 +10,7 @@ from blizzarr.formats.document import Stored, load
 from blizzarr.formats.format import Format
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.reading import get_value
-from blizzarr.formats.table import FORMATS
+from blizzarr.formats.table import FORMATS, newer_than
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
@@ -59,8 +58,7 @@ _SURE: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, N5)}
 def _other_keys(path: str, name: str, own: tuple[str, ...]) -> tuple[str, ...]:
     """Return the keys beside those of the `own` documents of an array of a format that may change what is found."""
     form = _SURE[name]
-    newer = takewhile(lambda other: other is not form, FORMATS.values())
-    keys = [key for other in (*newer, form) for key in other.document_keys(path)]
+    keys = [key for other in (*newer_than(form), form) for key in other.document_keys(path)]
     return (*(key for key in keys if key.rpartition("/")[2] not in own), *keys_beside(path, form.zarr_format))
 
 

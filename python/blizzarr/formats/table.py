@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
@@ -110,5 +110,9 @@ def member_forms(form: Format, path: str) -> Sequence[Format]:
     family = relatives(form, path)
     if form.zarr_format is None or form.name not in FORMATS:
         return family
-    newer = takewhile(lambda other: other.name != form.name, FORMATS.values())
-    return [*(other for other in newer if other not in family), *family]
+    return [*(other for other in newer_than(form) if other not in family), *family]
+
+
+def newer_than(form: Format) -> Iterator[Format]:
+    """Iterate over the formats that count over this one where both have documents, newest first."""
+    return takewhile(lambda other: other.name != form.name, FORMATS.values())

@@ -185,6 +185,17 @@ fn a_split_of_very_many_cells_is_no_table() {
     }
 }
 
+/// Strides of elements that lie side by side in a random order of the axes.
+fn strides_in_some_order(random: &mut Random, shape: &[usize], itemsize: usize) -> Vec<isize> {
+    let order = random.permutation(shape.len());
+    let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let mut strides = vec![0; shape.len()];
+    for (&axis, stride) in order.iter().zip(c_strides(&stored, itemsize)) {
+        strides[axis] = stride;
+    }
+    strides
+}
+
 /// Scattering and gathering move every element between its place in the cell and its place in memory, for all
 /// element sizes, orders and strides; nothing else is touched.
 #[test]
@@ -196,12 +207,7 @@ fn copies_agree_with_one_element_at_a_time() {
         let longest = if random.chance(9) { 70 } else { 9 };
         let shape: Vec<usize> = (0..rank).map(|_| random.range(0, longest)).collect();
         let itemsize = [1, 2, 3, 4, 8, 16, 5][random.range(0, 6)];
-        let order = random.permutation(rank);
-        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let mut strides = vec![0; rank];
-        for (&axis, stride) in order.iter().zip(c_strides(&stored, itemsize)) {
-            strides[axis] = stride;
-        }
+        let strides = strides_in_some_order(&mut random, &shape, itemsize);
         let cell_len = shape.iter().product::<usize>() * itemsize;
         let (region, memory_len) = random.region(&shape, itemsize);
         let at =
@@ -242,12 +248,7 @@ fn a_covered_cell_is_gathered_behind_what_is_there() {
         let rank = random.range(0, 3);
         let shape: Vec<usize> = (0..rank).map(|_| random.range(1, 6)).collect();
         let itemsize = [1, 2, 3, 4, 8][random.range(0, 4)];
-        let order = random.permutation(rank);
-        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let mut strides = vec![0; rank];
-        for (&axis, stride) in order.iter().zip(c_strides(&stored, itemsize)) {
-            strides[axis] = stride;
-        }
+        let strides = strides_in_some_order(&mut random, &shape, itemsize);
         let length = shape.iter().product::<usize>() * itemsize;
         let memory = random.bytes(length);
         let mut axes = Vec::new();
