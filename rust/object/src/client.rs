@@ -19,7 +19,7 @@ use crate::limiter::Outcome;
 use crate::runtime::{provide_encryption, wait, GoOn};
 use crate::servers::Server;
 use crate::settings::{self, Opened, Settings};
-use crate::spans::{spans_of, Span, Wanted};
+use crate::spans::{requests_for, Span, Wanted};
 use crate::traffic::{self, Count, Protocol};
 
 /// How often a range may be beyond the end of a value that has it a moment later, before all of the value is asked for.
@@ -371,7 +371,8 @@ impl Connected {
     }
 
     async fn get_ranges(&self, key: &str, wanted: &[Wanted], version: Option<Arc<str>>) -> Result<Option<Parts>> {
-        let mut spans = spans_of(wanted, self.learnt.pace.gap());
+        let most = self.learnt.limiter.most(pool::most_requests());
+        let mut spans = requests_for(wanted, most, self.learnt.pace.gap());
         if spans.is_empty() {
             spans.push(Span { start: 0, length: Some(0), members: Vec::new() });
         }

@@ -9,6 +9,8 @@
 //!    what the server's queue of connections has no room for is lost, and repeated by the system after 1, 3, 7 seconds.
 //!    There are more, by one a round, only where all answers take so long that they help. Answers that are late by such a
 //!    repetition, and requests without an answer, count as asking for fewer.
+//! 5. A server that is near, in this machine or beside it, answers as much with 32 requests as with more, each of which would
+//!    open a connection.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,6 +29,9 @@ const LATE: f64 = 8.0;
 /// How many more each answer allows, as long as nothing is busy.
 const MORE: f64 = 2.0;
 const LEAST: f64 = 4.0;
+/// Servers are near whose quickest answer took less than this, and the most requests in flight to them.
+const NEAR: Duration = Duration::from_millis(3);
+const MOST_NEAR: usize = 32;
 /// Answers that take so many times as long as those of the best round show that the store, or the way to it, is busy.
 const BUSY: f64 = 1.8;
 /// Answers that take so many times as long show that neither is.
@@ -58,6 +63,8 @@ struct State {
     keeps: Option<bool>,
     /// The shortest latency, in seconds.
     shortest: f64,
+    /// The mean latency of the last round, in seconds; 0 at first.
+    mean: f64,
 }
 
 /// How the limit grows.
@@ -112,6 +119,7 @@ impl Default for Limiter {
             halved: None,
             keeps: None,
             shortest: f64::INFINITY,
+            mean: 0.0,
         }))
     }
 }
@@ -143,6 +151,11 @@ impl Limiter {
             let _ = turn.await;
             std::mem::forget(handing_on);
         }
+    }
+
+    /// How many requests may be in flight now, of `ceiling` at most.
+    pub fn most(&self, ceiling: usize) -> usize {
+        self.state().most(ceiling)
     }
 
     /// Takes note of an answer, or of its being refused.
@@ -190,9 +203,11 @@ impl State {
 
     /// The most that the limit may grow to.
     fn bound(&self, ceiling: usize) -> usize {
-        let is_near = self.shortest < NOISE.as_secs_f64();
-        if self.keeps == Some(false) && is_near {
+        let least = Duration::from_secs_f64(self.shortest.min(1.0));
+        if self.keeps == Some(false) && least < NOISE {
             ceiling.min(FEW as usize)
+        } else if least < NEAR && self.mean < NOISE.as_secs_f64() {
+            ceiling.min(MOST_NEAR)
         } else {
             ceiling
         }
@@ -231,7 +246,7 @@ impl State {
             return self.throttled();
         }
         // What is not used says nothing of whether more would help.
-        let used = self.in_flight as f64 >= 0.7 * self.limit.floor();
+        let used = self.in_flight as f64 >= 0.7 * self.most(self.ceiling) as f64;
         if used && self.limit < self.bound(self.ceiling) as f64 {
             self.limit += match self.growth {
                 Growth::Threefold => MORE,
@@ -247,6 +262,7 @@ impl State {
             return;
         }
         let mean = round.answers / round.rates;
+        self.mean = mean;
         let best = round.best.map_or(mean, |best| best.min(mean));
         self.is_easy = mean < EASY * best + 0.5 * NOISE.as_secs_f64();
         if used && mean > BUSY * best + NOISE.as_secs_f64() {
@@ -393,7 +409,16 @@ mod tests {
         limiter.note(Outcome::Answered(Duration::from_millis(1), false, false));
         limiter.note(Outcome::Answered(Duration::from_millis(1), false, true));
         limiter.note(Outcome::Lost);
-        assert_eq!(limiter.state().most(256), FIRST as usize);
+        assert_eq!(limiter.state().limit, FIRST);
+    }
+
+    #[test]
+    fn a_server_that_is_near_has_no_more_than_it_needs() {
+        let limiter = Limiter::default();
+        assert_eq!(after_rounds(&limiter, [0.5; 9]), MOST_NEAR);
+        let cached = Limiter::default();
+        cached.state().shortest = 0.0005;
+        assert_eq!(after_rounds(&cached, [50.0; 9]), 256, "something near has answered for a server that is far");
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::limiter::Limiter;
 
 /// How many servers are remembered: those that were met last.
 const KEPT: usize = 64;
-/// Ranges that are so many bytes apart are requested as one before anything is known of a server, and the bounds of that.
+/// Where there are many, ranges that are so many bytes apart are requested as one before anything is known of a server, and
+/// the bounds of that.
 const GAP: u64 = 256 << 10;
 const GAPS: (u64, u64) = (64 << 10, 1 << 20);
 /// Bodies from this length on tell how fast bytes come.

@@ -1,4 +1,6 @@
 //! Few requests for many ranges of one value: ranges that are close to each other are requested as one.
+//!
+//! Bytes in between that nobody wants cost the time in which they come; requests that are in flight together cost none.
 
 use object_store::GetRange;
 
@@ -42,8 +44,24 @@ impl Span {
     }
 }
 
-/// The requests for ranges; those less than `gap` bytes from each other share one.
-pub fn spans_of(wanted: &[Wanted], gap: u64) -> Vec<Span> {
+/// So many bytes that nobody wants cost less than what another request needs besides its answer.
+const FREE: u64 = 16 << 10;
+
+/// The requests for ranges. Ranges up to `FREE` bytes from each other share one; up to `widest` bytes, where there would be
+/// more than `most` requests otherwise.
+pub fn requests_for(wanted: &[Wanted], most: usize, widest: u64) -> Vec<Span> {
+    let mut gap = FREE.min(widest);
+    loop {
+        let spans = spans_of(wanted, gap);
+        if spans.len() <= most || gap >= widest {
+            return spans;
+        }
+        gap = (2 * gap).min(widest);
+    }
+}
+
+/// The requests for ranges; those up to `gap` bytes from each other share one.
+fn spans_of(wanted: &[Wanted], gap: u64) -> Vec<Span> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&number| wanted[number].0);
     let mut spans: Vec<Span> = Vec::new();
@@ -78,6 +96,14 @@ mod tests {
         let spans = spans_of(&[(10, Some(5)), (-4, Some(4)), (0, Some(8)), (900, Some(3))], 100);
         let shown: Vec<_> = spans.iter().map(|span| (span.start, span.length, span.members.clone())).collect();
         assert_eq!(shown, [(0, Some(15), vec![2, 0]), (900, Some(3), vec![3]), (-4, None, vec![1])]);
+    }
+
+    #[test]
+    fn ranges_share_requests_only_where_there_are_too_many() {
+        let wanted: Vec<Wanted> = (0..16).map(|number| (number * 120_000, Some(30_000))).collect();
+        let count = |most, widest| requests_for(&wanted, most, widest).len();
+        assert_eq!((count(16, 1 << 20), count(15, 1 << 20), count(4, 64 << 10)), (16, 1, 16));
+        assert_eq!(requests_for(&[(0, Some(10)), (16_000, Some(10))], 64, 1 << 20).len(), 1);
     }
 
     #[test]
