@@ -161,7 +161,7 @@ class FsspecStore(ForeignNames):
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
-        spans = spans_of(ranges) or [Span(0, 1)]
+        spans = spans_of(ranges, _AT_ONCE) or [Span(0, 1)]
         values = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
         there = [value for value in values if value is not None]
         return parts_of(spans, there, ranges) if len(there) == len(values) else None

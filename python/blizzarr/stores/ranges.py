@@ -36,8 +36,10 @@ def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
     return [view[begin:end] for begin, end in bounds]
 
 
-GAP: Final = 256 << 10
-"""So many bytes that nobody wants take less time than another request."""
+_FREE: Final = 16 << 10
+"""So many bytes that nobody wants cost less than what another request needs besides its answer."""
+_GAP: Final = 256 << 10
+"""So many take less time than another request that has to wait for others."""
 
 
 @dataclass
@@ -59,15 +61,24 @@ class Span:
         return slice_ranges(value, shifted)
 
 
-def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
-    """Return the requests for byte ranges; those less than `gap` bytes from each other share one.
+def spans_of(ranges: Sequence[ByteRange], most: int) -> list[Span]:
+    """Return the requests for byte ranges, of which those that are close to each other share one.
+
+    They are farther from each other only if there would be more than `most` requests, which are made at once.
 
     Raise `ValueError` if a length is negative.
 
-    >>> [(span.start, span.length, span.members) for span in spans_of([(10, 5), (-4, 4), (0, 8), (900, 3)], gap=100)]
-    [(0, 15, [2, 0]), (900, 3, [3]), (-4, None, [1])]
+    >>> [(span.start, span.length, span.members) for span in spans_of([(10, 5), (-4, 4), (0, 8), (90_000, 3)], 8)]
+    [(0, 15, [2, 0]), (90000, 3, [3]), (-4, None, [1])]
+    >>> [len(spans_of([(100_000 * number, 10) for number in range(16)], most)) for most in (16, 15)]
+    [16, 1]
     """
     check_lengths(ranges)
+    spans = _spans_of(ranges, _FREE)
+    return spans if len(spans) <= most else _spans_of(ranges, _GAP)
+
+
+def _spans_of(ranges: Sequence[ByteRange], gap: int) -> list[Span]:
     spans: list[Span] = []
     suffix: Span | None = None
     for number in sorted(range(len(ranges)), key=lambda number: ranges[number][0]):

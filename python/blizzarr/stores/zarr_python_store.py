@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
+from blizzarr.config import config
 from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.event_loops import all_of, result_of
 from blizzarr.stores.failures import failures
@@ -144,7 +145,7 @@ class _Waiting:
         return result_of(all_of, self._get, keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        spans = spans_of(ranges) or [Span(0, 0)]
+        spans = spans_of(ranges, config.requests_at_once) or [Span(0, 0)]
         values = result_of(all_of, partial(self._get_span, key), spans)
         there = [value for value in values if value is not None]
         return parts_of(spans, there, ranges) if len(there) == len(values) else None
