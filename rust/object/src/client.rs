@@ -371,8 +371,8 @@ impl Connected {
     }
 
     async fn get_ranges(&self, key: &str, wanted: &[Wanted], version: Option<Arc<str>>) -> Result<Option<Parts>> {
-        let most = self.learnt.limiter.most(pool::most_requests());
-        let mut spans = requests_for(wanted, most, self.learnt.pace.gap());
+        let room = self.learnt.limiter.room(pool::most_requests());
+        let mut spans = requests_for(wanted, room, self.learnt.pace.gap());
         if spans.is_empty() {
             spans.push(Span { start: 0, length: Some(0), members: Vec::new() });
         }

@@ -153,9 +153,10 @@ impl Limiter {
         }
     }
 
-    /// How many requests may be in flight now, of `ceiling` at most.
-    pub fn most(&self, ceiling: usize) -> usize {
-        self.state().most(ceiling)
+    /// How many more requests may be in flight at once, of `ceiling` at most.
+    pub fn room(&self, ceiling: usize) -> usize {
+        let state = self.state();
+        state.most(ceiling).saturating_sub(state.in_flight + state.waiting.len())
     }
 
     /// Takes note of an answer, or of its being refused.
@@ -430,8 +431,11 @@ mod tests {
             let second = limiter.acquire(1);
             let third = limiter.acquire(1);
             let both = async { tokio::join!(async { drop(second.await) }, async { drop(third.await) }) };
-            tokio::join!(both, async { drop(first) });
-            assert_eq!(limiter.state().in_flight, 0);
+            tokio::join!(both, async {
+                assert_eq!((limiter.room(1), limiter.room(9)), (0, 6), "one is in flight, and two wait");
+                drop(first);
+            });
+            assert_eq!((limiter.room(1), limiter.state().in_flight), (1, 0));
         });
     }
 

@@ -48,12 +48,12 @@ impl Span {
 const FREE: u64 = 16 << 10;
 
 /// The requests for ranges. Ranges up to `FREE` bytes from each other share one; up to `widest` bytes, where there would be
-/// more than `most` requests otherwise.
-pub fn requests_for(wanted: &[Wanted], most: usize, widest: u64) -> Vec<Span> {
+/// more requests otherwise than there is `room` for.
+pub fn requests_for(wanted: &[Wanted], room: usize, widest: u64) -> Vec<Span> {
     let mut gap = FREE.min(widest);
     loop {
         let spans = spans_of(wanted, gap);
-        if spans.len() <= most || gap >= widest {
+        if spans.len() <= room.max(1) || gap >= widest {
             return spans;
         }
         gap = (2 * gap).min(widest);
