@@ -11,7 +11,7 @@ missing chunk. Chunks may be in any order and have gaps between them; there is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -90,6 +90,11 @@ class Index:
         offsets, lengths = self._entries[numbers].T.tolist()
         return list(zip(numbers.tolist(), offsets, lengths, strict=True))
 
+    @property
+    def stop(self) -> int:
+        """Where the last chunk ends."""
+        return int(self._entries.sum(1).max(initial=0, where=self._entries[:, 0] != _MISSING))
+
     def check_size(self, size: int) -> None:
         """Raise `ShardIndexError` if a chunk reaches beyond the start of the index of a shard of `size` bytes."""
         body = np.uint64(max(0, size - self.place.index_bytes))
@@ -141,64 +146,44 @@ def encode(grid: tuple[int, ...], chunks: Mapping[int, Any]) -> bytes:
 Wanted: TypeAlias = tuple[str, ByteRange, tuple[Place, int] | None]
 """A key, a part of its value, and for a chunk key its shard and the chunk's number there."""
 
-_READS: Final = 4
-"""The number of attempts, if shards are replaced while they are read, before shards are read as a whole."""
 
-
-def read_indices(store: Store, places: Sequence[Place]) -> list[Index]:
+def read_indices(store: Store, places: Collection[Place]) -> list[Index]:
     """Return the indexes of the shards that exist, in one request if the store supports that."""
-    values = get_partial_values(store, [(place.key, (-place.index_bytes, None)) for place in places])
+    values = get_partial_values(store, [(place.key, (-place.index_bytes, None)) for place in places]) if places else ()
     return [Index(bytes(raw), place) for raw, place in zip(values, places, strict=True) if raw is not None]
 
 
 def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
     """Return parts of chunks and of other values in the order of the request; `None` for missing ones."""
-    places = list({entry[0].key: entry[0] for _, _, entry in wanted if entry is not None}.values())
-    if not places:
-        return get_partial_values(store, [(key, part) for key, part, _ in wanted])
-    for _ in range(_READS):
-        indices = {index.place.key: index for index in read_indices(store, places)}
-        parts = _read_parts(store, wanted, indices)
-        if parts is not None:
-            return parts
-    # A shard is replaced faster than it can be read in parts, or its index is wrong, which reading it whole shows.
-    chunks = {}
-    for place in places:
+    places = {located[0].key: located[0] for _, _, located in wanted if located is not None}
+    indices = {index.place.key: index for index in read_indices(store, places.values())}
+    requests: list[KeyRange] = []
+    numbers: list[int | None] = []
+    for key, part, located in wanted:
+        if located is not None:
+            place, entry = located
+            chunk = indices[place.key].get(entry) if place.key in indices else None
+            if chunk is None:
+                numbers.append(None)
+                continue
+            begin, end = resolve_range(*part, chunk[1])
+            key, part = place.key, (chunk[0] + begin, end - begin)
+        numbers.append(len(requests))
+        requests.append((key, part))
+    asked = len(requests)
+    for key, index in indices.items():
+        # The second exists if the shard is long enough for its index to follow the last chunk.
+        requests += [(key, (-index.place.index_bytes, None)), (key, (index.stop + index.place.index_bytes - 1, 1))]
+    values = get_partial_values(store, requests)
+    again = zip(indices.values(), values[asked::2], values[asked + 1 :: 2], strict=True)
+    if all(raw is not None and last and bytes(raw) == index.raw for index, raw, last in again):
+        return [None if number is None else values[number] for number in numbers]
+    # A shard was replaced in between, or its index is wrong, which reading it whole shows.
+    chunks: dict[str, dict[int, Value]] = {}
+    for place in places.values():
         value = store.get(place.key)
         chunks[place.key] = {} if value is None else take_apart(value, place)
     return [_cut(store, chunks, *one) for one in wanted]
-
-
-def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, Index]) -> list[Value | None] | None:
-    """Return the parts if the shards still have these indexes and are as long as they say; otherwise `None`."""
-    requests: list[KeyRange] = []
-    numbers: list[int | None] = []
-    ends = dict.fromkeys(indices, 0)
-    for key, part, located in wanted:
-        numbers.append(len(requests))
-        if located is None:
-            requests.append((key, part))
-            continue
-        place, entry = located
-        chunk = indices[place.key].get(entry) if place.key in indices else None
-        if chunk is None:
-            numbers[-1] = None
-            continue
-        offset, length = chunk
-        begin, end = resolve_range(*part, length)
-        requests.append((place.key, (offset + begin, end - begin)))
-        ends[place.key] = max(ends[place.key], offset + length)
-    asked = len(requests)
-    for key, index in indices.items():
-        requests.append((key, (-index.place.index_bytes, None)))
-        # Exists if the shard is long enough for its index to follow the last chunk.
-        requests.append((key, (ends[key] + index.place.index_bytes - 1, 1)))
-    values = get_partial_values(store, requests)
-    again = iter(values[asked:])
-    for index, raw, last in zip(indices.values(), again, again, strict=True):
-        if raw is None or not last or bytes(raw) != index.raw:
-            return None
-    return [None if number is None else values[number] for number in numbers]
 
 
 def take_apart(value: Value, place: Place) -> dict[int, Value]:
