@@ -311,12 +311,10 @@ class Stored(dict[str, Any]):
     """
 
     raw: Mapping[str, bytes]
-    frame: object
-    """The bytes around the shape, for `v3_resized`, if they are known."""
 
     def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
         super().__init__(document)
-        self.raw, self.frame = raw, None
+        self.raw = raw
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stored, (dict(self), dict(self.raw))

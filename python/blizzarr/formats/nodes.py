@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -11,8 +12,11 @@ from blizzarr.formats.format import Format, Node, StoredNode
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3_resized import resized
-from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.formats.v3 import V3
+from blizzarr.json_values import copied
+from blizzarr.model import ArrayMeta, GroupMeta, RegularGrid
+from blizzarr.model.shapes import array_shape
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
 if TYPE_CHECKING:
@@ -27,9 +31,26 @@ def encode(meta: Node, path: str) -> dict[str, bytes]:
 
 
 def encode_resized(meta: ArrayMeta, to: tuple[int, ...], path: str) -> StoredNode | None:
-    """Encode an array with the shape `to`, if the rest of its document stays; `None` if it is to be encoded whole."""
-    made = resized(meta, to)
-    return None if made is None else StoredNode(made.meta, {lock_key(path, meta): made.raw}, made.notices)
+    """Encode an array of v3 with the shape `to`: in its document, only the text of the shape is another.
+
+    `None` if the document has to be encoded as a whole.
+    """
+    key = lock_key(path, meta)
+    raw = stored_document(meta, key)
+    if raw is None or meta.source is None or meta.format != V3.name or type(meta.chunk_grid) is not RegularGrid:
+        return None
+    problems = Problems()
+    array_shape(list(to), "shape", problems)
+    before, old, after = raw.partition(b'"shape": %b' % str(list(meta.shape)).encode())
+    # A chunk length of 0 is right for an axis of length 0 only.
+    if problems.items or not old or 0 in meta.source["chunk_grid"]["configuration"]["chunk_shape"]:
+        return None
+    raw = b'%b"shape": %b%b' % (before, str(list(to)).encode(), after)
+    document = json.loads(raw)
+    if document["shape"] != list(to):  # the text was in an attribute
+        return None
+    source = Stored(document, {key.rpartition("/")[2]: raw})
+    return StoredNode(meta.with_attributes(copied(document.get("attributes", {})), source, to), {key: raw})
 
 
 def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:

@@ -92,8 +92,3 @@ class RememberedNodes(Generic[N]):
     def forget(self) -> None:
         """Decode all documents anew from now on."""
         self._kept.clear()
-
-    def put(self, documents: Documents, meta: N, notices: Sequence[Notice] = ()) -> None:
-        """Remember the node of documents that is known without decoding them."""
-        if are_small(documents):
-            self._kept.keep(documents, (meta, pack(meta.attributes), notices))

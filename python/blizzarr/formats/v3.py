@@ -17,7 +17,6 @@ from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
-from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import reserved
 from blizzarr.problems import Notice, Problems
@@ -64,9 +63,6 @@ class V3Format(SiblingDocuments):
         problems = Problems()
         check_names(path, self.name_problem, problems)
         problems.raise_any(key=key)
-        if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
-            _remember.put((known.raw,), known.meta, known.notices)
-            return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
         # Never store what could not be read again. This also remembers the document, which is often read again soon.
         self.decode(path, {key: raw})
