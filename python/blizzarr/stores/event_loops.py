@@ -10,7 +10,6 @@ import asyncio
 import sys
 import threading
 from _thread import allocate_lock
-from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError
 from inspect import CO_COROUTINE
@@ -39,28 +38,8 @@ class _Loop:
         self.loop = asyncio.new_event_loop()
         self.has_waited = False
         """True if code in this loop has ever called this library, and so kept others waiting."""
-        self._coming: deque[_Call[Any]] = deque()
-        """Calls that the loop has not begun with."""
-        self._is_woken = False
         self._thread = threading.Thread(target=self.loop.run_forever, name="blizzarr_loop", daemon=True)
         self._thread.start()
-
-    def submit(self, call: _Call[Any]) -> None:
-        """Have the loop begin with a call: one that wakes it for a call begins with all that come meanwhile."""
-        self._coming.append(call)
-        if not self._is_woken:
-            self.wake()
-
-    def wake(self) -> None:
-        """Have the loop begin with all calls that have come."""
-        self._is_woken = True
-        self.loop.call_soon_threadsafe(self._begin)
-
-    def _begin(self) -> None:
-        # What comes after this wakes the loop again.
-        self._is_woken = False
-        while self._coming:
-            self._coming.popleft().begin()
 
     def is_here(self) -> bool:
         """Return whether this is its thread."""
@@ -72,7 +51,7 @@ class _Loop:
         while frame is not None and not frame.f_globals.get("__name__", "").startswith("blizzarr."):
             frame = frame.f_back
         # The loop itself calls these, and goes on.
-        ends = _Loop._begin.__code__, _Call.begin.__code__, _Call._cancel.__code__
+        ends = _Call.begin.__code__, _Call._cancel.__code__
         return frame is not None and not frame.f_code.co_flags & CO_COROUTINE and frame.f_code not in ends
 
 
@@ -91,10 +70,6 @@ class _Call(Generic[R]):
     def claim(self) -> bool:
         """Return whether nobody had begun with the call, or given it up; nobody does after this."""
         return self._claim.acquire(blocking=False)
-
-    def is_claimed(self) -> bool:
-        """Return whether `claim` has been called."""
-        return self._claim.locked()
 
     def begin(self) -> None:
         """Begin with the call, in the loop's thread, unless it was given up."""
@@ -192,17 +167,14 @@ def _answer_in(
     """Return the answer, once it has come; None if the loop has not begun with the work, as it waits itself."""
     call = _Call(loop, work, arguments)
     try:
-        loop.submit(call)
+        loop.loop.call_soon_threadsafe(call.begin)
         # In its own thread, the loop cannot begin.
         tick = 0.0 if loop.is_here() else _SHORT if loop.has_waited else _TICK
         while not _interruptibly(call.pending, tick):
             check_wanted(is_write=is_write)
-            if not call.is_claimed():
-                if loop.waits() and call.claim():
-                    loop.has_waited = True
-                    return None
-                # Another thread, which was to wake the loop, may have been interrupted by Ctrl-C.
-                loop.wake()
+            if loop.waits() and call.claim():
+                loop.has_waited = True
+                return None
             tick = _TICK
     except BaseException:
         if is_write:
