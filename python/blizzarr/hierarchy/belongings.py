@@ -53,12 +53,7 @@ def chunk_pattern(meta: object) -> re.Pattern[str] | None:
     if meta.storage_transformers:
         # Only the transformers know the keys.
         return None
-    return chunk_names(meta)
-
-
-def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
-    """Return the pattern of an array's chunk keys below its prefix, before storage transformers."""
-    return Chunks.of("", meta.chunk_keys, len(meta.shape)).pattern
+    return meta.chunk_keys.pattern(len(meta.shape))
 
 
 def own_keys(
@@ -218,7 +213,7 @@ def _nodes(
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
     """Return the keys of all stored chunks of an array, before storage transformers."""
-    prefix, pattern = chunk_prefix(path, meta), chunk_names(meta)
+    prefix, pattern = chunk_prefix(path, meta), meta.chunk_keys.pattern(len(meta.shape))
     return [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
 
 

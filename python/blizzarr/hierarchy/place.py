@@ -29,7 +29,6 @@ from blizzarr.formats import (
     node_of,
     relatives,
 )
-from blizzarr.hierarchy.belongings import chunk_names
 from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.removal import REMOVAL, removal_key
@@ -298,7 +297,7 @@ def _taken(
             )
         # Chunks without a document are left from an interrupted removal; the new array would read them as its own.
         prefix = form.chunk_prefix(path)
-        pattern = chunk_names(meta)
+        pattern = meta.chunk_keys.pattern(len(meta.shape))
         head = meta.chunk_keys.head.rstrip("/")
         first = re.compile((re.escape(head) if meta.chunk_keys.head.endswith("/") else head + INDEX) + "/")
         keys, inner = chunk_store(store, path, meta).list_dir(prefix) if meta.storage_transformers else listings[prefix]

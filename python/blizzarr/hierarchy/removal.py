@@ -49,14 +49,7 @@ class Chunks(NamedTuple):
         """The pattern of the names below the prefix."""
         if self.rank == _ANY:
             return re.compile(rf"c(?:{INDEX})?(?:[/.]{INDEX})*")
-        if not self.rank:
-            return re.compile(re.escape(self.scalar))
-        return re.compile(re.escape(self.head) + re.escape(self.separator).join([INDEX] * self.rank))
-
-    @classmethod
-    def of(cls, prefix: str, keys: ChunkKeys, rank: int) -> Chunks:
-        """Return the names of the chunks of an array with `rank` dimensions."""
-        return cls(prefix, keys.head, keys.separator, keys.scalar, rank)
+        return ChunkKeys("", self.separator, self.head, self.scalar).pattern(self.rank)
 
 
 def usual(prefix: str) -> Chunks:
@@ -71,11 +64,12 @@ def removal_key(path: str) -> str:
 
 def chunks_of(arrays: Mapping[str, ArrayMeta]) -> list[Chunks]:
     """Return the names of the chunks of these arrays, without arrays that have storage transformers."""
-    return [
-        Chunks.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
-        for path, meta in arrays.items()
-        if not meta.storage_transformers
-    ]
+    chunks = []
+    for path, meta in arrays.items():
+        if not meta.storage_transformers:
+            keys = meta.chunk_keys
+            chunks.append(Chunks(chunk_prefix(path, meta), keys.head, keys.separator, keys.scalar, len(meta.shape)))
+    return chunks
 
 
 class Removed(NamedTuple):

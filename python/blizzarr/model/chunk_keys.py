@@ -79,6 +79,10 @@ class ChunkKeys:
         """Return the key of the stored value that contains a chunk: its own, unless chunks share values."""
         return self.key(indices)
 
+    def pattern(self, rank: int) -> re.Pattern[str]:
+        """Return the pattern of the keys in an array of `rank` dimensions, whose groups are the indices."""
+        return _pattern(self.head if rank else self.scalar, self.separator, rank)
+
     def position(self, key: str, rank: int) -> tuple[int, ...] | None:
         """Return the indices of the chunk with this key, in an array of `rank` dimensions; None if there is no such
         chunk.
@@ -86,8 +90,7 @@ class ChunkKeys:
         >>> ChunkKeys.default().position("c/1/23", 2), ChunkKeys.default().position("c/1/023", 2)
         ((1, 23), None)
         """
-        head = self.head if rank else self.scalar
-        match = _indices(self.separator, rank).fullmatch(key, len(head)) if key.startswith(head) else None
+        match = self.pattern(rank).fullmatch(key)
         return None if match is None else tuple(map(int, match.groups()))
 
     @property
@@ -97,5 +100,5 @@ class ChunkKeys:
 
 
 @cache
-def _indices(separator: str, rank: int) -> re.Pattern[str]:
-    return re.compile(re.escape(separator).join([f"({INDEX})"] * rank))
+def _pattern(head: str, separator: str, rank: int) -> re.Pattern[str]:
+    return re.compile(re.escape(head) + re.escape(separator).join([f"({INDEX})"] * rank))
