@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import Final, Self
 
+from blizzarr.errors import ConflictError
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
 
 # By `shared_name`, since two stores may be handles of one place.
 _locks = NamedLocks("changing this value")
+_ATTEMPTS: Final = 100
 
 
 class Versioned(bytes):
@@ -84,6 +87,21 @@ def try_discard(store: Store, key: str, expected: Value) -> bool:
     """Call the `discard` of a store, or `replace_value` if it has none."""
     discard = getattr(store, "discard", None)
     return replace_value(store, key, expected, None) if discard is None else bool(discard(key, expected))
+
+
+def revise_value(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> None:
+    """Replace a value by what `change` makes of it, and again if somebody else has replaced it meanwhile.
+
+    Raise `ConflictError` if that goes on and on.
+    """
+    for _ in range(_ATTEMPTS):
+        before = store.get(key)
+        made = change(None if before is None else bytes(before))
+        if made == before or try_replace(store, key, before, made):
+            return
+    raise ConflictError(
+        f"somebody else changed the value {_ATTEMPTS} times in a row; try again", key=key, store=str(store)
+    )
 
 
 def _equal(current: Value | None, expected: Value | None) -> bool:

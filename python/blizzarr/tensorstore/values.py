@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import ArrayNotFoundError, ConflictError, ConstraintError, SpecError, UnsupportedOperationError
+from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError, UnsupportedOperationError
 from blizzarr.indexing import lower_form
 from blizzarr.indexing.form import Form, Map, dims_of
 from blizzarr.json_values import MISSING, alike, dump
@@ -27,7 +27,7 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.stores.conditional import try_replace
+from blizzarr.stores.conditional import revise_value
 from blizzarr.stores.generation import set_value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
@@ -150,8 +150,6 @@ class MemoryArray(Driver):
             raise UnsupportedOperationError('"array" driver does not support transactions')
 
 
-_ATTEMPTS = 100
-
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """Half of a character, which another half may follow."""
 
@@ -211,14 +209,7 @@ class JsonDriver(KvStoreDriver):
         if not self._pointer:
             set_value(store, key, self._made(None, value))
             return
-        for _ in range(_ATTEMPTS):
-            before = store.get(key)
-            made = self._made(None if before is None else bytes(before), value)
-            if made == before or try_replace(store, key, before, made):
-                return
-        raise ConflictError(
-            f"somebody else changed the document {_ATTEMPTS} times in a row; try again", key=key, store=str(store)
-        )
+        revise_value(store, key, lambda before: self._made(before, value))
 
     def _made(self, before: bytes | None, value: Any) -> bytes:
         """Return the document with another value; unchanged if it has that value."""

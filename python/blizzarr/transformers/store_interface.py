@@ -27,13 +27,14 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
+from blizzarr.errors import PathError, UnsupportedOperationError
 from blizzarr.stores import ByteRange, Listing, Store, Value
 from blizzarr.stores import keys as store_keys
-from blizzarr.stores.conditional import try_replace
+from blizzarr.stores.conditional import revise_value
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import list_sorted_dir
@@ -43,8 +44,6 @@ KeyRange: TypeAlias = tuple[str, ByteRange]
 """A key and a part of its value: ``("a/b", (start, length or None))``."""
 KeyStartValue: TypeAlias = tuple[str, int, Value]
 """A key, an offset in its value, and the bytes to put there."""
-
-_ATTEMPTS: Final = 100
 
 
 def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value | None]:
@@ -81,7 +80,7 @@ def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) ->
         at_once([(key, start, value) for key, several in parts.items() for start, value in several])
         return
     for key, several in parts.items():
-        _patch(store, key, several)
+        revise_value(store, key, partial(patched, parts=several))
 
 
 def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[int, Value]]]:
@@ -111,17 +110,6 @@ def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
             changed.extend(bytes(start - len(changed)))
         changed[start : start + len(view)] = view
     return bytes(changed)
-
-
-def _patch(store: Store, key: str, parts: Sequence[tuple[int, Value]]) -> None:
-    for _ in range(_ATTEMPTS):
-        old = store.get(key)
-        new = patched(old, parts)
-        if try_replace(store, key, old, new):
-            return
-    raise ConflictError(
-        f"somebody else changed the value {_ATTEMPTS} times in a row; try again", key=key, store=str(store)
-    )
 
 
 class StoreWithPartialAccess:
