@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from blizzarr.formats import v3_group
+from blizzarr.formats import v3_array, v3_group
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.draft.entry import is_entry
@@ -93,6 +93,7 @@ _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_deco
 def forget() -> None:
     """Decode the documents anew that were decoded before."""
     _remember.forget()
+    v3_array.REMEMBERED.clear()
 
 
 TAG: Final = "v3_implicit"

@@ -5,10 +5,12 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#array-metadata
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, table
 from blizzarr.formats.array_encoding import original_of, respelled
@@ -44,9 +46,33 @@ _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NESTS: Final = (dict, list)
 _NOTHING: Final[Mapping[str, Any]] = {}
 
+REMEMBERED: Final[BoundedCache[bytes, ArrayMeta]] = BoundedCache(2**9)
+"""Arrays that are known to conform, by the members of their documents other than `attributes`."""
+_SMALL: Final = 2**12
+"""The size in bytes of the largest such members that are remembered."""
+
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
-    """Decode the array of a document; `None` if a problem was added."""
+    """Decode the array of a document; `None` if a problem was added.
+
+    Of arrays that differ in their attributes only, which many a hierarchy consists of, the first one is decoded.
+    """
+    # The second version has no references, so that equal members have equal bytes.
+    rest = marshal.dumps({name: value for name, value in document.items() if name != "attributes"}, 2)
+    known = REMEMBERED.get(rest)
+    if known is not None:
+        before = len(problems.items)
+        attributes = decode_attributes(document, problems)
+        return None if len(problems.items) > before else known.with_attributes(attributes, document)
+    own = Problems()
+    meta = _decode(document, own)
+    problems.adopt(own, "")
+    if meta is not None and not own.limits and not own.notices and len(rest) <= _SMALL:
+        REMEMBERED.keep(rest, meta.with_attributes({}, {}))
+    return meta
+
+
+def _decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     before = len(problems.items)
     get = document.get
     shape = array_shape(get("shape", MISSING), "shape", problems)
