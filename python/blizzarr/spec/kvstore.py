@@ -396,8 +396,8 @@ class KvStore(KvPath):
         if self._node.driver == "memory":
             return at_once(work)
 
-        # Slow stores are accessed by another thread.
-        return submit(POOL.far_away()(work))
+        # Slow stores are accessed by another thread; beside it, one may wait for each request far away.
+        return submit(work if self._node.driver == "file" else POOL.far_away()(work))
 
     def _opened(self) -> Access:
         known = self._access

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+from _thread import start_new_thread
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import tensorstore as ts
 
 import blizzarr.tensorstore as ours
 from blizzarr.errors import ArchiveError, ConflictError, PathError, SpecError, UnsupportedOperationError
+from blizzarr.futures import pool
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.transactions import Transaction
@@ -351,3 +353,20 @@ def test_wrong_calls() -> None:
         KvStore.open("memory://", context=5)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="Resource not defined"):
         KvStore.open({"driver": "memory", "memory_key_value_store": "memory_key_value_store#a"}).result()
+
+
+def test_requests_to_files_start_no_thread_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files were taken for far away: a thread was started for each request, and 100 took five times as long."""
+    started = list[Any]()
+
+    def counted(work: Callable[[], None], given: tuple[()]) -> int:
+        started.append(work)
+        return start_new_thread(work, given)
+
+    monkeypatch.setattr(pool, "start_new_thread", counted)
+    kv = ours.KvStore.open({"driver": "file", "path": f"{tmp_path}/"}).result()
+    names = [f"k{number}" for number in range(100)]
+    for future in [kv.write(name, name.encode()) for name in names]:
+        future.result()
+    assert [future.result().value for future in [kv.read(name) for name in names]] == [name.encode() for name in names]
+    assert len(started) <= pool.POOL._limit
