@@ -64,10 +64,10 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         before = len(problems.items)
         attributes = decode_attributes(document, problems)
         return None if len(problems.items) > before else known.with_attributes(attributes, document)
-    own = Problems()
-    meta = _decode(document, own)
-    problems.adopt(own, "")
-    if meta is not None and not own.limits and not own.notices and len(rest) <= _SMALL:
+    before = len(problems.items) + len(problems.limits) + len(problems.notices)
+    meta = _decode(document, problems)
+    is_sound = len(problems.items) + len(problems.limits) + len(problems.notices) == before
+    if meta is not None and is_sound and len(rest) <= _SMALL:
         REMEMBERED.keep(rest, meta.with_attributes({}, {}))
     return meta
 

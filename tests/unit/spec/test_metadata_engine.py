@@ -112,9 +112,9 @@ def test_calls_of_opening(tmp_path: Path) -> None:
     v3.forget()
     chain.forget()
     calls.append(calls_of(lambda: ts.open(spec).result()))
-    # Decoding the document, with all of its problems, is the rest.
+    # Decoding the document, with all of its problems, and remembering what it says twice is the rest.
     assert calls[0] <= 60
-    assert calls[0] + 50 < calls[1] <= 120
+    assert calls[0] + 50 < calls[1] <= 125
 
 
 def test_calls_of_creating() -> None:
