@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import dask.array as da
 import numpy as np
+from dask import delayed
 
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
@@ -17,10 +18,10 @@ from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.lazy_imports import is_instance
 from blizzarr.model.names import join
-from blizzarr.stores import resolve
+from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.place import keeps_all_parts
-from blizzarr.stores.requests import complete
+from blizzarr.stores.requests import complete, publish
 
 
 def to_zarr(
@@ -142,7 +143,13 @@ def to_zarr(
         array = array.rechunk(_aligned(array, stored, bounds))
     regions = None if region is None else tuple(slice(start, stop) for start, stop in bounds)
     with complete(target, stored.store):
-        return da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
+        result = da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
+    # A zip file is not there for others before its directory is written, and whoever computes may never close it.
+    return result if compute or return_stored else delayed(_published)(result, stored.store)
+
+
+def _published(writes: Any, store: Store) -> None:
+    publish(store)
 
 
 def _advice(array: Any, target: Any) -> str:

@@ -15,6 +15,7 @@ import dask.array as da
 import fsspec
 import numpy as np
 import pytest
+from dask.delayed import Delayed
 
 import blizzarr
 from blizzarr.dask import from_zarr, to_zarr
@@ -180,6 +181,16 @@ def test_later(tmp_path: Path) -> None:
     assert (z[:] == VALUES).all()
     [stored] = [to_zarr(array + 1, z, return_stored=True)]
     assert (np.asarray(stored) == VALUES + 1).all()
+
+
+def test_what_was_computed_later_is_in_a_zip_file(tmp_path: Path) -> None:
+    """While the object that writes is still there, and with it the open file."""
+    pending = to_zarr(da.from_array(VALUES, chunks=(7, 3)), tmp_path / "a.zip", chunks=8, compute=False)
+    assert not (tmp_path / "a.zip").exists()
+    for _ in range(2):
+        assert pending.compute() is None
+        assert (blizzarr.open_array(tmp_path / "a.zip", mode="r")[:] == VALUES).all()
+    assert type(pending) is Delayed
 
 
 def test_an_array_does_not_replace_what_it_is_read_from(tmp_path: Path) -> None:
