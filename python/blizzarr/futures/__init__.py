@@ -15,4 +15,4 @@ from blizzarr.futures.future import (
     run,
 )
 from blizzarr.futures.pool import POOL, Pace, at_once, do_all, nothing_left, submit
-from blizzarr.futures.write_futures import WriteFutures, write_futures
+from blizzarr.futures.write_futures import ChangeFuture, WriteFutures, write_futures

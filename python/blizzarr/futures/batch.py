@@ -50,7 +50,7 @@ class Batch:
             self.submit()
 
 
-def add_work(batch: Batch, work: Callable[[], T]) -> Future[T]:
+def add_work(batch: Batch, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
     """Return the future of work that begins with the batch.
 
     Raise `FutureError` when the batch was submitted.
@@ -58,7 +58,7 @@ def add_work(batch: Batch, work: Callable[[], T]) -> Future[T]:
     futures = batch._futures
     if futures is None:
         raise FutureError("batch was already submitted")
-    future: Future[T] = pending(work)
+    future = pending(work, kind)
     futures.append(future)
     return future
 

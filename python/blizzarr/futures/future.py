@@ -463,7 +463,7 @@ def drop(future: Future[Any]) -> bool:
         future._work.pop()
     except IndexError:
         return False
-    return future.cancel()
+    return future._settle(_CANCELLED, None)
 
 
 def _report(error: Exception) -> None:

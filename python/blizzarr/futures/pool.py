@@ -158,9 +158,9 @@ POOL = Pool()
 os.register_at_fork(after_in_child=POOL.after_fork)
 
 
-def submit(work: Callable[[], T], into: list[Future[Any]] | None = None) -> Future[T]:
+def submit(work: Callable[[], T], into: list[Future[Any]] | None = None, kind: type[Future[T]] = Future) -> Future[T]:
     """Return the future of work that one of the pool's threads does; it is appended to `into` before that can begin."""
-    future = pending(work)
+    future = pending(work, kind)
     if into is not None:
         into.append(future)
     POOL.put(future)
@@ -225,10 +225,10 @@ class Pace:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def submit(self, work: Callable[[], T]) -> Future[T]:
+    def submit(self, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
         """Return the future of work of this kind: done, or left to another thread where it is slow."""
         timed = partial(self.timed, work)
-        return at_once(timed) if self.seconds < QUICK else submit(timed)
+        return at_once(timed) if self.seconds < QUICK else submit(timed, kind=kind)
 
     def timed(self, work: Callable[Given, T], /, *given: Given.args, **more: Given.kwargs) -> T:
         """Do work of this kind in this thread, and learn from how long it takes."""

@@ -1,15 +1,40 @@
-"""The futures of a write: one is done when the source is no longer needed, the other when the elements are stored."""
+"""The futures of changes, and the two of a write: when the source is no longer needed, and when elements are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from blizzarr.futures.future import Future, drop, tell_loop
 
 if TYPE_CHECKING:
     import asyncio
+
+T = TypeVar("T")
+
+
+class ChangeFuture(Future[T]):
+    """The end of a change, which cannot be cancelled once it has begun: it goes on, and would undo later ones."""
+
+    __slots__ = ()
+
+    def cancel(self) -> bool:
+        """Cancel the change if it has not begun; otherwise return False.
+
+        >>> from blizzarr.futures.future import pending, run
+        >>> future = pending(lambda: print(future.cancel()), ChangeFuture)
+        >>> run(future), future.cancelled()
+        False
+        (True, False)
+        """
+        return drop(self)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        if not self.done():
+            from blizzarr.futures.to_the_end import wait_to_the_end
+
+            yield from wait_to_the_end(_end_of(self), self.cancel).__await__()
+        return (yield from super().__await__())
 
 
 class WriteFutures:
@@ -49,7 +74,7 @@ class WriteFutures:
         return self.commit.cancelled()
 
     def cancel(self) -> bool:
-        """Cancel the write if it has not started; see `Future.cancel`."""
+        """Cancel the write if it has not begun; otherwise return False."""
         return self.commit.cancel()
 
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
@@ -61,11 +86,7 @@ class WriteFutures:
         return self.commit.remove_done_callback(callback)
 
     def __await__(self) -> Generator[Any, None, None]:
-        if not self.commit.done():
-            from blizzarr.futures.to_the_end import wait_to_the_end
-
-            yield from wait_to_the_end(_end_of(self.commit), partial(drop, self.commit)).__await__()
-        yield from self.commit.__await__()
+        return self.commit.__await__()
 
     def __repr__(self) -> str:
         return f"<tensorstore.WriteFutures object at {id(self):#x}>"
@@ -74,7 +95,7 @@ class WriteFutures:
         raise TypeError("futures cannot be pickled; wait for their results")
 
 
-def _end_of(future: Future[None]) -> asyncio.Future[None]:
+def _end_of(future: Future[Any]) -> asyncio.Future[None]:
     """Return a future of the running event loop that is done, without a result, when the other one is."""
     import asyncio
 

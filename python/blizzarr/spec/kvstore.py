@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
-from blizzarr.futures import POOL, Future, at_once, failed, submit
+from blizzarr.futures import POOL, ChangeFuture, Future, at_once, failed, submit
 from blizzarr.json_values import plain
 from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, same, strip, unbind
@@ -332,12 +332,12 @@ class KvStore(KvPath):
         """
         text, new = text_of(key), None if value is None else bytes_of(value)
         known = None if if_equal is None else bytes_of(if_equal)
-        return self._submit(lambda: self._write(text, new, known))
+        return self._submit(lambda: self._write(text, new, known), ChangeFuture)
 
     def delete_range(self, range: values.KeyRange) -> Future[None]:
         """Delete the keys of a range."""
         ends = _ends_of(range)
-        return self._submit(lambda: self._keys_of().delete_range(*ends))
+        return self._submit(lambda: self._keys_of().delete_range(*ends), ChangeFuture)
 
     def list(self, range: values.KeyRange | None = None, strip_prefix_length: int = 0) -> Future[builtins.list[bytes]]:
         """List the keys.
@@ -390,14 +390,14 @@ class KvStore(KvPath):
         """Return whether the key has a value."""
         return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
 
-    def _submit(self, work: Callable[[], T]) -> Future[T]:
+    def _submit(self, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
         if self._transaction is not None:
             work = delaying(self._transaction, work)
         if self._node.driver == "memory":
             return at_once(work)
 
         # Slow stores are accessed by another thread; beside it, one may wait for each request far away.
-        return submit(work if self._node.driver == "file" else POOL.far_away()(work))
+        return submit(work if self._node.driver == "file" else POOL.far_away()(work), kind=kind)
 
     def _opened(self) -> Access:
         known = self._access

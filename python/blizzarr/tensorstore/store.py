@@ -14,6 +14,7 @@ import numpy.typing as npt
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError
 from blizzarr.futures import (
     Batch,
+    ChangeFuture,
     Future,
     Pace,
     WriteFutures,
@@ -308,16 +309,14 @@ class TensorStore(Pretty, Indexed):
             raise SpecError("batch can only be specified when `source` is a `TensorStore`")
         work = self._storing(source)
         if batch is not None:
-            future = add_work(batch, work)
+            future = add_work(batch, work, ChangeFuture)
         elif self._driver.is_quick(self._form, True) and (not is_view or driver_of(source).is_quick(form_of(source))):
             future = at_once(work)
         elif not is_view and self._driver.is_quick(self._form):
-            future = _WRITING.submit(work)
+            future = _WRITING.submit(work, ChangeFuture)
         else:
-            future = submit(work)
-        if future.done() and future.exception() is None:
-            return _WRITTEN
-        return write_futures(future, future)
+            future = submit(work, kind=ChangeFuture)
+        return _WRITTEN if future.done() and future.exception() is None else write_futures(future, future)
 
     def _in_transaction(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return the work with a guard that delays the commit of the view's transaction until it is done."""
@@ -404,7 +403,7 @@ class TensorStore(Pretty, Indexed):
             driver = self._driver.resize(self._form, lower, upper, modes)
             return store_of(driver, with_bounds_of(driver, self._form))
 
-        return submit(self._in_transaction(work))
+        return submit(self._in_transaction(work), kind=ChangeFuture)
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
