@@ -14,8 +14,9 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Kind, Result};
 use crate::fork::PerProcess;
 
-/// Smaller results are the allocator's business.
-pub const FROM: usize = 1 << 20;
+/// Smaller results are the allocator's business: they are no whole large page, and to use small pages again that were offered
+/// costs more than the allocator does.
+pub const FROM: usize = LARGE_PAGE / 5 * 4;
 /// The most bytes that are kept, in all blocks together.
 const KEEP: usize = 256 << 20;
 /// Blocks are aligned to large pages. Their length is a multiple of a large page if that wastes no more than a quarter of

@@ -3,11 +3,14 @@
 use object_store::path::Path;
 
 /// A listing without the entries whose names no key can have, like `a//b`, and these names. The `object_store` crate would
-/// refuse the whole listing.
+/// refuse the whole listing, or take the slash off the end of a name.
+///
+/// Empty objects whose names end with a slash are only left out: consoles make them to show directories.
 pub fn possible(listing: &str) -> (String, Vec<String>) {
     // S3 and Google Cloud, and Azure.
     const ENTRIES: [(&str, &str); 4] =
         [("Contents", "Key"), ("CommonPrefixes", "Prefix"), ("Blob", "Name"), ("BlobPrefix", "Name")];
+    const EMPTY: [&str; 2] = ["<Size>0</Size>", "<Content-Length>0</Content-Length>"];
     let (mut cuts, mut impossible) = (Vec::new(), Vec::new());
     for (entry, name) in ENTRIES {
         let (open, close, named) = (format!("<{entry}>"), format!("</{entry}>"), format!("<{name}>"));
@@ -15,11 +18,14 @@ pub fn possible(listing: &str) -> (String, Vec<String>) {
         while let Some(start) = listing[end..].find(&open).map(|start| end + start) {
             let Some(length) = listing[start..].find(&close) else { break };
             end = start + length + close.len();
-            let text = listing[start..end].split_once(&named).and_then(|(_, rest)| rest.split_once('<'));
+            let whole = &listing[start..end];
+            let text = whole.split_once(&named).and_then(|(_, rest)| rest.split_once('<'));
             let key = text.map(|(name, _)| unescaped(name)).unwrap_or_default();
-            if Path::parse(&key).is_err() {
+            let is_directory = key.ends_with('/') && !entry.ends_with("Prefix") && !entry.ends_with("Prefixes");
+            if is_directory || Path::parse(&key).is_err() {
                 cuts.push(start..end);
-                impossible.push(key);
+                let is_marker = is_directory && EMPTY.iter().any(|empty| whole.contains(empty));
+                impossible.extend((!is_marker).then_some(key));
             }
         }
     }
@@ -79,10 +85,13 @@ mod tests {
         let (kept, impossible) = possible(&listing(&["a/b", "a//b", "c", "d&#10;e&amp;", "f/&lt;/.."]));
         assert_eq!(kept, listing(&["a/b", "c"]));
         assert_eq!(impossible, ["a//b", "d\ne&", "f/</.."]);
-        let azure = "<Blobs><Blob><Name>a</Name><P/></Blob><BlobPrefix><Name>b//</Name></BlobPrefix></Blobs>";
+        let marked = format!("<L>{}<Contents><Key>a/c/</Key><Size>0</Size></Contents></L>", entry("b/"));
+        assert_eq!(possible(&marked), ("<L></L>".to_owned(), vec!["b/".to_owned()]), "a directory, and no directory");
+        let azure = "<Blobs><Blob><Name>a</Name><P/></Blob><BlobPrefix><Name>b//</Name></BlobPrefix>\
+                     <BlobPrefix><Name>c/</Name></BlobPrefix></Blobs>";
         assert_eq!(
             possible(azure),
-            ("<Blobs><Blob><Name>a</Name><P/></Blob></Blobs>".to_owned(), vec!["b//".to_owned()])
+            (azure.replace("<BlobPrefix><Name>b//</Name></BlobPrefix>", ""), vec!["b//".to_owned()])
         );
     }
 
