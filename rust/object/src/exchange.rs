@@ -257,7 +257,7 @@ impl HttpService for Noted {
                 return Ok(HttpResponse::from_parts(parts, body.into()));
             }
             let (kept, impossible) = possible(&text);
-            if impossible.is_empty() {
+            if kept.len() == text.len() {
                 return Ok(HttpResponse::from_parts(parts, body.into()));
             }
             exchange.note(|log| log.impossible = impossible);

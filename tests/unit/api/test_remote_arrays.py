@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
@@ -49,6 +50,22 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "v2": {"chunks": (7, 9), "zarr_format": 2},
     "v1": {"chunks": (7, 9), "zarr_format": 1},
 }
+
+
+def test_markers_of_directories_are_no_files(server: str) -> None:
+    # As consoles and Hadoop make them, which write whole keys, with the slash at their end.
+    bucket = new_bucket(server)
+    store = ObjectStore.from_url(f"s3://{bucket}/a", **OPTIONS, endpoint=server)
+    z = blizzarr.create_array(store, data=np.arange(6), chunks=2)
+    for marker in ("a/", "a/c/", "a/b/c/"):
+        urlopen(Request(f"{server}/{bucket}/{marker}", b"", method="PUT")).close()
+    assert z.nchunks_initialized == 3
+    assert blizzarr.create_array(store, data=np.arange(7), overwrite=True)[...].tolist() == list(range(7))
+    # One that is not empty has a name that no key can have: nobody touches it.
+    urlopen(Request(f"{server}/{bucket}/a/mine/", b"1", method="PUT")).close()
+    blizzarr.create_array(store, data=np.arange(3), overwrite=True)
+    with urlopen(f"{server}/{bucket}?list-type=2") as answer:
+        assert b"<Key>a/mine/</Key>" in answer.read()
 
 
 # Of these there are smaller tests near by: on directories, and of the parts of shards.
