@@ -28,7 +28,7 @@ ENTRY: Final = 16
 """The size of an index entry in bytes."""
 
 _MISSING: Final = np.uint64(2**64 - 1)
-_LONGEST: Final = np.uint64(2**63 - 1)
+_LONGEST: Final = 2**63 - 1
 _NUMBERS: Final = np.dtype("<u8")
 
 
@@ -110,10 +110,11 @@ class Index:
             raise self._wrong(int(half.argmax()), "is half missing")
         offsets, lengths = self._entries[~missing[:, 0]].T
         numbers = np.flatnonzero(~missing[:, 0])
-        # Compared without adding, as the sum could overflow.
-        long = (offsets > _LONGEST) | (lengths > _LONGEST - np.minimum(offsets, _LONGEST))
+        # Compared without adding, as the sum could overflow; stores take no later positions.
+        longest = np.uint64(_LONGEST - self.place.index_bytes)
+        long = (offsets > longest) | (lengths > longest - np.minimum(offsets, longest))
         if long.any():
-            raise self._wrong(int(numbers[long.argmax()]), "reaches beyond 2^63 bytes")
+            raise self._wrong(int(numbers[long.argmax()]), "reaches beyond 2^63 bytes, with the index behind it")
         # Several entries may have the same bytes; otherwise they must not overlap.
         there = lengths > 0
         order = np.lexsort((lengths[there], offsets[there]))

@@ -256,6 +256,7 @@ HOSTILE = {
     "half missing, length": (pair(0, 3) + pair(3, 2**64 - 1), "1", "is half missing"),
     "overflow": (pair(2**63, 3) + pair(0, 3), "0", r"reaches beyond 2\^63 bytes"),
     "overflow of a sum": (pair(0, 3) + pair(2**63 - 2, 2**63 - 2), "1", r"reaches beyond 2\^63 bytes"),
+    "no room for the index": (pair(0, 3) + pair(2**63 - 32, 1), "1", r"reaches beyond 2\^63 bytes, with the index"),
     "wraps around": (pair(2**64 - 2, 4) + pair(0, 3), "0", r"reaches beyond 2\^63 bytes"),
     "offset beyond the end": (pair(0, 3) + pair(500, 1), "1", "reaches beyond the 6 bytes of chunks"),
     "length beyond the end": (pair(0, 3) + pair(3, 2**40), "1", "reaches beyond the 6 bytes of chunks"),
