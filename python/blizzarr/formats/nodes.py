@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from blizzarr.errors import MetadataError
-from blizzarr.formats.document import Stored
+from blizzarr.formats.document import Stored, load
 from blizzarr.formats.format import Format, Node, StoredNode
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v1 import V1
@@ -46,8 +45,8 @@ def encode_resized(meta: ArrayMeta, to: tuple[int, ...], path: str) -> StoredNod
     if problems.items or not old or 0 in meta.source["chunk_grid"]["configuration"]["chunk_shape"]:
         return None
     raw = b'%b"shape": %b%b' % (before, str(list(to)).encode(), after)
-    document = json.loads(raw)
-    if document["shape"] != list(to):  # the text was in an attribute
+    document = load(raw, problems)
+    if document is None or document["shape"] != list(to):  # the text was in an attribute
         return None
     source = Stored(document, {key.rpartition("/")[2]: raw})
     return StoredNode(meta.with_attributes(copied(document.get("attributes", {})), source, to), {key: raw})

@@ -74,6 +74,13 @@ def test_an_array_that_is_not_that_of_its_document_is_encoded_as_a_whole(change:
     assert encode_resized(replace(_decoded(), **change), (5, 5), "") is None
 
 
+def test_numbers_are_those_that_reading_the_document_gives() -> None:
+    """Python's parser by itself makes infinity of the first."""
+    node = encode_resized(_decoded(json.dumps(_DOCUMENT).replace("1.0", "1e400")), (9, 9), "")
+    assert node is not None
+    assert node.meta.attributes["shape"] == [1, True, 10**400]
+
+
 def test_attributes_that_are_changed_in_place_are_stored() -> None:
     meta = _decoded()
     meta.attributes["b"]["c"] = 1
