@@ -41,8 +41,8 @@ def encode_resized(meta: ArrayMeta, to: tuple[int, ...], path: str) -> StoredNod
     problems = Problems()
     array_shape(list(to), "shape", problems)
     before, old, after = raw.partition(b'"shape": %b' % str(list(meta.shape)).encode())
-    # A chunk length of 0 is right for an axis of length 0 only.
-    if problems.items or not old or 0 in meta.source["chunk_grid"]["configuration"]["chunk_shape"]:
+    # A chunk length of 0 is right for an axis of length 0 only. (A grid of other options has no such lengths.)
+    if problems.items or not old or 0 in meta.source["chunk_grid"]["configuration"].get("chunk_shape", ()):
         return None
     raw = b'%b"shape": %b%b' % (before, str(list(to)).encode(), after)
     document = load(raw, problems)

@@ -74,6 +74,18 @@ def test_an_array_that_is_not_that_of_its_document_is_encoded_as_a_whole(change:
     assert encode_resized(replace(_decoded(), **change), (5, 5), "") is None
 
 
+def test_a_grid_of_equal_chunks_keeps_its_spelling(tmp_path: Path) -> None:
+    blizzarr.create_array(tmp_path, shape=(2,), chunks=(2,), dtype="i2")
+    document = json.loads((tmp_path / "zarr.json").read_text())
+    document["chunk_grid"] = {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [2]}}
+    (tmp_path / "zarr.json").write_text(json.dumps(document))
+    array = blizzarr.open_array(tmp_path)
+    for number in (1, 2, 3):
+        array.append(np.full(3, number, "i2"))
+    assert (tmp_path / "zarr.json").read_text() == json.dumps({**document, "shape": [11]})
+    assert blizzarr.open_array(tmp_path)[...].tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
 def test_numbers_are_those_that_reading_the_document_gives() -> None:
     """Python's parser by itself makes infinity of the first."""
     node = encode_resized(_decoded(json.dumps(_DOCUMENT).replace("1.0", "1e400")), (9, 9), "")
