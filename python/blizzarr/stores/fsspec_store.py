@@ -20,7 +20,7 @@ from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_other
 from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import Span, parts_of, slice_ranges, spans_of
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import at_once, each, of_this_thread
 
 _AT_ONCE: Final = 8
 """The number of parts of one value that are requested at once; the engine asks for many values at once besides."""
@@ -161,7 +161,7 @@ class FsspecStore(ForeignNames):
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
-        spans = spans_of(ranges, _AT_ONCE) or [Span(0, 1)]
+        spans = spans_of(ranges, min(_AT_ONCE, of_this_thread(at_once(self)))) or [Span(0, 1)]
         values = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
         there = [value for value in values if value is not None]
         return parts_of(spans, there, ranges) if len(there) == len(values) else None

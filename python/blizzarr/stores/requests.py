@@ -87,6 +87,11 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     return max(otherwise, min(config.requests_at_once, _HELD // max(size, 1)))
 
 
+def of_this_thread(requests: int) -> int:
+    """Return how many of these this thread may make at once, as the others of a loop around it make as many each."""
+    return requests // threads_here() if config.concurrent_requests else requests
+
+
 def each(
     store: object, work: Callable[[T], R], items: Iterable[T], most: int | None = None, otherwise: int = 1
 ) -> list[R]:
@@ -98,10 +103,7 @@ def each(
     """
     items = list(items)
     threads = at_once(store) if is_remote(store) or len(items) < _FEW else otherwise
-    if config.concurrent_requests:
-        # The other threads of a loop around this one make as many requests each.
-        threads //= threads_here()
-    count = min(threads, len(items), most or len(items))
+    count = min(of_this_thread(threads), len(items), most or len(items))
     if count < 2:
         return [work(item) for item in items]
     # Threads that live no longer than this call, as a forked child would lack them.

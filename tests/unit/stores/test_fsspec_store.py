@@ -385,3 +385,25 @@ def test_directories_that_become_empty_are_removed(kind: str, tmp_path: Path) ->
     assert store.list() == []
     store.set("a", b"a value")
     assert bytes(store.get("a") or b"") == b"a value"
+
+
+@pytest.mark.parametrize(("at_once", "requests"), [(0, 5), (5, 5), (4, 1), (1, 1)])
+def test_ranges_share_requests_that_would_wait_for_each_other(
+    at_once: int, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = in_memory()
+    store.set("value", bytes(range(250)) * 2000)
+    store.remote = True
+    asked = []
+    cat_file = type(store.fs).cat_file
+
+    def counted(*args: Any, **options: Any) -> Any:
+        asked.append(args)
+        return cat_file(*args, **options)
+
+    monkeypatch.setattr(type(store.fs), "cat_file", counted)
+    with blizzarr.config.set(concurrent_requests=at_once):
+        parts = store.get_ranges("value", [(number * 100_001, 2) for number in range(5)])
+    assert parts is not None
+    assert [bytes(part) for part in parts] == [bytes([number, number + 1]) for number in range(5)]
+    assert len(asked) == requests
