@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from blizzarr.errors import MetadataError
+from blizzarr.formats.attributes import pack, unpack
 from blizzarr.formats.document import Stored, load
 from blizzarr.formats.format import Format, Node, StoredNode
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
-from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta, RegularGrid
 from blizzarr.model.shapes import array_shape
 from blizzarr.problems import Problems
@@ -44,12 +44,16 @@ def encode_resized(meta: ArrayMeta, to: tuple[int, ...], path: str) -> StoredNod
     # A chunk length of 0 is right for an axis of length 0 only. (A grid of other options has no such lengths.)
     if problems.items or not old or 0 in meta.source["chunk_grid"]["configuration"].get("chunk_shape", ()):
         return None
+    is_only = b"\\" not in raw and raw.count(b'"shape"') == 1
     raw = b'%b"shape": %b%b' % (before, str(list(to)).encode(), after)
-    document = load(raw, problems)
+    document = {**meta.source, "shape": list(to)} if is_only else load(raw, problems)
     if document is None or document["shape"] != list(to):  # the text was in an attribute
         return None
     source = Stored(document, {key.rpartition("/")[2]: raw})
-    return StoredNode(meta.with_attributes(copied(document.get("attributes", {})), source, to), {key: raw})
+    attributes = document.get("attributes", {})
+    packed = pack(attributes)
+    own = attributes if packed is None else unpack(packed)
+    return StoredNode(meta.with_attributes(own, source, to), {key: raw})
 
 
 def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:

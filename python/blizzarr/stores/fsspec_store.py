@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
@@ -19,7 +20,7 @@ from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.ranges import Span, parts_of, slice_ranges, spans_of
+from blizzarr.stores.ranges import Span, of_one_version, slice_ranges, spans_of
 from blizzarr.stores.requests import at_once, each, of_this_thread
 
 _AT_ONCE: Final = 8
@@ -162,9 +163,8 @@ class FsspecStore(ForeignNames):
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
         spans = spans_of(ranges, min(_AT_ONCE, of_this_thread(at_once(self)))) or [Span(0, 1)]
-        values = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
-        there = [value for value in values if value is not None]
-        return parts_of(spans, there, ranges) if len(there) == len(values) else None
+        fetch = partial(each, self, lambda span: self._get(key, span), most=_AT_ONCE)
+        return of_one_version(fetch, spans, ranges)
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,6 +38,7 @@ def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
 
 _FREE: Final = 16 << 10
 """So many bytes that nobody wants cost less than what another request needs besides its answer."""
+_ATTEMPTS: Final = 3
 _GAP: Final = 256 << 10
 """So many take less time than another request that has to wait for others."""
 
@@ -97,6 +98,26 @@ def _spans_of(ranges: Sequence[ByteRange], gap: int) -> list[Span]:
             end = None if length is None else max(last.start + last.length, start + length)
             last.length = None if end is None else end - last.start
     return spans if suffix is None else [*spans, suffix]
+
+
+def of_one_version(
+    fetch: Callable[[Sequence[Span]], Sequence[Value | None]], spans: Sequence[Span], ranges: Sequence[ByteRange]
+) -> list[Value] | None:
+    """Return the bytes of each range of a value whose store does not name versions; None if there is no value.
+
+    The first range, in a shard its index, is requested again after the others: it is another one if the value was
+    replaced in between. Of one that is replaced again and again, all is requested at once.
+    """
+    for _ in range(_ATTEMPTS):
+        values = fetch(spans)
+        there = [value for value in values if value is not None]
+        if len(there) < len(values):
+            return None
+        first = next((number for number, span in enumerate(spans) if 0 in span.members), 0)
+        if len(spans) == 1 or fetch([spans[first]]) == [there[first]]:
+            return parts_of(spans, there, ranges)
+    (whole,) = fetch([Span(0, None)])
+    return None if whole is None else slice_ranges(whole, ranges)
 
 
 def parts_of(spans: Sequence[Span], values: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:

@@ -20,7 +20,7 @@ from blizzarr.stores.keys import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.ranges import Span, parts_of, resolve_range, spans_of
+from blizzarr.stores.ranges import Span, of_one_version, resolve_range, spans_of
 from blizzarr.stores.zarr_python import library_of
 
 R = TypeVar("R")
@@ -146,9 +146,7 @@ class _Waiting:
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         spans = spans_of(ranges, config.requests_at_once) or [Span(0, 0)]
-        values = result_of(all_of, partial(self._get_span, key), spans)
-        there = [value for value in values if value is not None]
-        return parts_of(spans, there, ranges) if len(there) == len(values) else None
+        return of_one_version(partial(result_of, all_of, partial(self._get_span, key)), spans, ranges)
 
     def size(self, key: str) -> int | None:
         try:

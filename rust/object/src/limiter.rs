@@ -32,6 +32,8 @@ const LEAST: f64 = 4.0;
 /// Servers are near whose quickest answer took less than this, and the most requests in flight to them.
 const NEAR: Duration = Duration::from_millis(3);
 const MOST_NEAR: usize = 32;
+/// Something near has answered for a server that is far if the others take longer than this; a busy server may take less.
+const FAR: Duration = Duration::from_millis(40);
 /// Answers that take so many times as long as those of the best round show that the store, or the way to it, is busy.
 const BUSY: f64 = 1.8;
 /// Answers that take so many times as long show that neither is.
@@ -63,7 +65,7 @@ struct State {
     keeps: Option<bool>,
     /// The shortest latency, in seconds.
     shortest: f64,
-    /// The mean latency of the last round, in seconds; 0 at first.
+    /// The mean latency of the last round that was not of uploads, in seconds; 0 at first.
     mean: f64,
 }
 
@@ -207,7 +209,7 @@ impl State {
         let least = Duration::from_secs_f64(self.shortest.min(1.0));
         if self.keeps == Some(false) && least < NOISE {
             ceiling.min(FEW as usize)
-        } else if least < NEAR && self.mean < NOISE.as_secs_f64() {
+        } else if least < NEAR && self.mean < FAR.as_secs_f64() {
             ceiling.min(MOST_NEAR)
         } else {
             ceiling
@@ -247,7 +249,7 @@ impl State {
             return self.throttled();
         }
         // What is not used says nothing of whether more would help.
-        let used = self.in_flight as f64 >= 0.7 * self.most(self.ceiling) as f64;
+        let used = self.in_flight as f64 >= 0.7 * self.limit.floor();
         if used && self.limit < self.bound(self.ceiling) as f64 {
             self.limit += match self.growth {
                 Growth::Threefold => MORE,
@@ -263,7 +265,9 @@ impl State {
             return;
         }
         let mean = round.answers / round.rates;
-        self.mean = mean;
+        if !is_upload {
+            self.mean = mean;
+        }
         let best = round.best.map_or(mean, |best| best.min(mean));
         self.is_easy = mean < EASY * best + 0.5 * NOISE.as_secs_f64();
         if used && mean > BUSY * best + NOISE.as_secs_f64() {

@@ -56,7 +56,7 @@ pub fn requests_for(wanted: &[Wanted], room: usize, widest: u64) -> Vec<Span> {
         if spans.len() <= room.max(1) || gap >= widest {
             return spans;
         }
-        gap = (2 * gap).min(widest);
+        gap = gap.saturating_mul(2).min(widest);
     }
 }
 
@@ -75,7 +75,11 @@ fn spans_of(wanted: &[Wanted], gap: u64) -> Vec<Span> {
         }
         let end = length.map(|length| (start as u64).saturating_add(length));
         match spans.last_mut() {
-            Some(last) if last.length.is_none_or(|most| start as u64 <= last.start as u64 + most + gap) => {
+            Some(last)
+                if last.length.is_none_or(|most| {
+                    start as u64 <= (last.start as u64).saturating_add(most).saturating_add(gap)
+                }) =>
+            {
                 last.members.push(number);
                 let from = last.start as u64;
                 last.length = last.length.zip(end).map(|(most, end)| most.max(end.saturating_sub(from)));
