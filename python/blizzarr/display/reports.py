@@ -121,8 +121,11 @@ def comparison_lines(comparison: Comparison, limit: int) -> list[RenderableType]
     from rich.text import Text
     from rich.tree import Tree
 
+    formats = [note for note in comparison.notes if note.kind == "format"]
+    everywhere = len(formats) == comparison.arrays + comparison.groups and len({note.message for note in formats}) == 1
+    notes = (n for n in comparison.notes if n.kind != "format" or not everywhere or n is formats[0])
     nodes: dict[str, list[Difference]] = {}
-    for difference in (*comparison.unreadable, *comparison.differences, *comparison.notes):
+    for difference in (*comparison.unreadable, *comparison.differences, *notes):
         nodes.setdefault(difference.path, []).append(difference)
     lines: list[RenderableType] = []
     if nodes:

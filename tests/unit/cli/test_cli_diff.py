@@ -20,9 +20,10 @@ def test_the_same_in_another_format(run: Run, data: Path) -> None:
     code, out, err, _ = run("diff", data, "old.zip")
     assert (code, err) == (0, "")
     assert out.splitlines()[-1].startswith("the same  (3 arrays, 2 groups, 532 elements compared in ")
-    assert "├── /brain/t1\n" in out
-    assert "│   ├── format  v3 against v2\n" in out
-    assert "│   ├── layout  shards: (4, 8, 10) against none\n" in out
+    assert "└── /brain/t1\n" in out
+    assert "├── /\n│   └── format  v3 against v2\n" in out
+    assert out.count("v3 against v2") == 1, "what is true of all nodes is said once"
+    assert "    ├── layout  shards: (4, 8, 10) against none\n" in out
 
 
 def test_what_differs(run: Run, data: Path) -> None:
