@@ -30,8 +30,11 @@ def warn_of_foreign(groups: Iterable[Group], nodes: Iterable[str]) -> None:
     found = sorted(name for group in groups for name in _foreign(group, known))
     if found:
         more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
-        names = ", ".join(found[:_SHOWN])
-        warn(f"not copied, since Zarr knows nothing of them: {names}{more}; copy such files by other means")
+        names = ", ".join(found[:_SHOWN]) + more
+        warn(
+            f"not copied, since no document of Zarr leads to them: {names}; a check tells which of them are arrays; "
+            "copy them by other means"
+        )
 
 
 def _foreign(group: Group, known: set[str]) -> Iterator[str]:

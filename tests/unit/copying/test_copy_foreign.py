@@ -34,8 +34,8 @@ def test_files_within_groups_are_named(tmp_path: Path, form: str) -> None:
     (tmp_path / "a.zarr/points/p/points.parquet").mkdir()
     (tmp_path / "a.zarr/points/p/points.parquet/part.0").write_bytes(b"PAR1")
     (tmp_path / "a.zarr/notes.txt").touch()
-    told = "not copied, since Zarr knows nothing of them: "
-    with pytest.warns(UserWarning, match=f"{told}notes.txt, points/p/points.parquet/; copy such files by other means"):
+    told = "not copied, since no document of Zarr leads to them: "
+    with pytest.warns(UserWarning, match=f"{told}notes.txt, points/p/points.parquet/; a check tells .*; copy them"):
         copied = blizzarr.copy(root, tmp_path / "copied.zarr")
     assert copied["points/p"].attrs.asdict() == {"kind": "points"}
     assert copied["images/im"][:].tolist() == [[1, 2], [3, 4]]
@@ -45,3 +45,15 @@ def test_files_within_groups_are_named(tmp_path: Path, form: str) -> None:
         (tmp_path / f"a.zarr/images/{number}.csv").touch()
     with pytest.warns(UserWarning, match=f"{told}images/0.csv, images/1.csv, images/2.csv and 2 more;"):
         blizzarr.copy(root["images"], {})
+
+
+def test_arrays_below_a_lost_group_are_not_called_foreign(tmp_path: Path) -> None:
+    """The warning may be all that tells somebody, before the source is deleted, that arrays stay behind."""
+    root = hierarchy(tmp_path / "a.zarr", "v3")
+    (tmp_path / "a.zarr/images/zarr.json").unlink()
+    told = "not copied, since no document of Zarr leads to them: images/; a check tells which of them are arrays;"
+    with pytest.warns(UserWarning, match=told):
+        copied = blizzarr.copy(blizzarr.open(tmp_path / "a.zarr"), tmp_path / "copied.zarr")
+    assert "images" not in copied
+    (finding,) = blizzarr.check(root).of_kind("unreachable")
+    assert "images/im" in finding.message
