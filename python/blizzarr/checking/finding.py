@@ -67,7 +67,10 @@ KINDS: Final[dict[str, Kind]] = {
         "compare the chunk key encoding in the document with the names of the chunks",
     ),
     "consolidated": Kind(
-        _ERROR, "consolidated metadata that are wrong", "repair: they are rebuilt from the documents", True
+        _ERROR,
+        "consolidated metadata that are wrong",
+        "repair: they are rebuilt from the documents, once these are there and conform",
+        True,
     ),
     "unfinished": Kind(_ERROR, "what is not finished", "unless it is still going on, finish it by the same command"),
     "two-formats": Kind(_WARNING, "nodes in two formats", "remove the documents that are out of date"),

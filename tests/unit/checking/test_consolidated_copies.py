@@ -27,6 +27,7 @@ def test_the_last_copy_of_a_document_stays(tmp_path: Path, zarr_format: int, doc
     (finding,) = blizzarr.check(path).of_kind("consolidated")
     assert "lat is not there; the document of lat, whose chunks are there, exists only in them" in finding.message
     assert not finding.repairable
+    assert finding.advice == "repair: they are rebuilt from the documents, once these are there and conform"
     report = blizzarr.check(path, repair=True, quarantine=tmp_path / "kept")
     assert [repair for repair in report.repairs if repair.kind == "consolidated"] == []
     assert blizzarr.open_group(path)["lat"][:].tolist() == [0, 1, 2, 3]
