@@ -14,6 +14,8 @@ _PATH: Final = "pass the path in place of a store"
 _ANY_STORE: Final = "pass a mutable mapping, or an object with the methods of a store"
 _SYNCHRONOUS: Final = "there are no asynchronous twins: calls use all cores, and return when they are done"
 _WALK: Final = "use walk(), which iterates over paths and nodes"
+_MOVE: Final = "use blizzarr.copy, then del group[name]"
+_REMOVE: Final = "use del group[name]"
 _REFRESH: Final = "leave it out: refresh() reads the metadata again"
 _NUMCODECS: Final = (
     "use blizzarr.codecs (BloscCodec, GzipCodec, ZlibCodec, ZstdCodec, ...), a codec of numcodecs, or its document in "
@@ -55,6 +57,7 @@ MODULE: Final[Mapping[str, str]] = {
     "rechunk": _COPY,
     "registry": "use blizzarr.codecs",
     "repair": _CHECK,
+    "savez": "use save(path, **arrays)",
     "storage": "use blizzarr.stores, or pass a path in place of a store",
     "verify": _CHECK,
 }
@@ -66,17 +69,23 @@ _MODULES: Final = ("caching", "dask", "for_zarr", "tensorstore", "testing", "tra
 GROUP: Final[Mapping[str, str]] = {
     "attributes": "use attrs",
     "array": "use create_array(name, data=...)",
+    "clear": _REMOVE,
     "create": "use create_array",
     "create_dataset": "use create_array",
     "create_hierarchy": "use create_group and create_array",
     "from_store": "use blizzarr.create_group",
     "get_array": "use group[name]",
     "get_group": "use group[name]",
+    "glob": _WALK,
     "info_complete": "use info",
-    "move": "use blizzarr.copy, then del group[name]",
+    "move": _MOVE,
+    "pop": _REMOVE,
+    "popitem": _REMOVE,
+    "rename": _MOVE,
     "require_dataset": "use require_array",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
+    "update": "use group[name] = array, or attrs.update",
     "update_attributes_async": "use update_attributes",
     "visit": _WALK,
     "visititems": _WALK,
@@ -96,7 +105,9 @@ ARRAY: Final[Mapping[str, str]] = {
     "config": "use blizzarr.config, which is for all arrays",
     "dimensions": "use dimension_names",
     "dims": "use dimension_names",
+    "flush": "leave it out: elements are stored when the assignment returns",
     "hexdigest": "use blizzarr.check(array, record=...), which records checksums",
+    "info_items": "use info",
     "isel": _XARRAY,
     "plot": "use blizzarr.show(array)",
     "read": _READ,

@@ -113,6 +113,11 @@ def test_names_of_arrays_and_groups() -> None:
         root.create_dataset("a", shape=3)
     with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'creat_array'; if it is"):
         root.creat_array("a", shape=3)
+    for name, advice in renamed.GROUP.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(root, name)
+        assert str(caught.value) == f"'Group' object has no attribute {name!r}; {advice}"
+    assert {"clear", "pop", "rename", "update"} <= renamed.GROUP.keys(), "what mappings have is no member"
     z: Any = blizzarr.zeros(3)
     with pytest.raises(AttributeError, match=r"^'Array' object has no attribute 'compressor'; use compressors$"):
         z.compressor  # noqa: B018
