@@ -32,6 +32,7 @@ _XARRAY: Final = {
 _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
     "chunk_layout": _TENSORSTORE,
     "consolidated": _XARRAY,
+    "resume": {"name": "use path="},
     "compressors": {**ARRAY_KEYWORDS, **STORE_KEYWORDS},
     "store": STORE_KEYWORDS,
 }

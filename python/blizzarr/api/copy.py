@@ -160,7 +160,7 @@ def copy(
     from blizzarr.distributing import Tally, check_progress, workers_of
 
     check_progress(progress)
-    check_option_names(options, "copy")
+    check_option_names(options, "copy", ("path", "progress", "resume", "overwrite", "skip_damaged", "executor"))
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)

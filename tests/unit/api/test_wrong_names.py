@@ -72,6 +72,8 @@ def test_every_function_tells_which_keywords_it_has(name: str) -> None:
         (lambda: blizzarr.group({}, atributes={}), "group(): unexpected keyword arguments: atributes; did you mean"),
         (lambda: blizzarr.open_group({}, consolidated=True), "consolidated; did you mean 'use_consolidated'?"),
         (lambda: blizzarr.copy(blizzarr.group(), {}, chunk=3), "copy(): unexpected keyword arguments: chunk; did you"),
+        (lambda: blizzarr.copy([1], {}, name="a"), "copy(): unexpected keyword arguments: name; for 'name', use path="),
+        (lambda: blizzarr.copy([1], {}, resum=True), "resum; did you mean 'resume'?"),
         (lambda: blizzarr.open({}, chunk=3), "open(): unexpected keyword arguments: chunk; did you mean 'chunks'?"),
         (lambda: blizzarr.open_array({}, chunk=3), "open_array(): unexpected keyword arguments: chunk; did you mean"),
         (lambda: blizzarr.group().create_group("a", atributes={}), "create_group(): unexpected keyword arguments"),
