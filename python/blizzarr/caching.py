@@ -87,7 +87,7 @@ class CachePool:
 
     def __init__(self, limit: int) -> None:
         if type(limit) is not int and (isinstance(limit, bool) or not isinstance(limit, Integral)):
-            raise TypeError(f"expected a limit in bytes, found {limit!r}")
+            raise TypeError(f"expected a limit in bytes, like 256 << 20, found {limit!r}")
         limit = int(limit)
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
@@ -214,7 +214,7 @@ class CachedStore(StoreHandle):
 
     def __init__(self, store: Store, pool: CachePool, recheck: Recheck = True) -> None:
         if not isinstance(pool, CachePool):
-            raise TypeError(f"expected a CachePool, found {type(pool).__name__}")
+            raise TypeError(f"expected a blizzarr.CachePool(limit in bytes), found {type(pool).__name__}")
         if isinstance(store, CachedStore):
             store = store.store
         super().__init__(store)

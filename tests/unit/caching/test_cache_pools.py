@@ -26,7 +26,7 @@ def test_limits_that_cannot_be_are_refused(limit: int) -> None:
 
 @pytest.mark.parametrize("limit", [1.5, "1", None, True])
 def test_limits_are_integers(limit: Any) -> None:
-    with pytest.raises(TypeError, match="expected a limit in bytes"):
+    with pytest.raises(TypeError, match="expected a limit in bytes, like 256 << 20, found"):
         blizzarr.CachePool(limit)
 
 
@@ -44,7 +44,7 @@ def test_what_says_nothing_about_rechecking_is_refused(recheck: Any) -> None:
 
 def test_what_is_no_pool_is_refused() -> None:
     z = blizzarr.create_array({}, data=[1, 2])
-    with pytest.raises(TypeError, match="expected a CachePool, found int"):
+    with pytest.raises(TypeError, match=r"expected a blizzarr\.CachePool\(limit in bytes\), found int"):
         z.cached(MIB)  # type: ignore[arg-type]
 
 
