@@ -274,7 +274,9 @@ def _taken(
     `listings` are those of `_list_place`, if they have been made.
     """
     if isinstance(here, StoredNode):
-        return next(iter(here.documents)) if here.documents else _taken_by_implicit(store, path, meta, here)
+        if not here.documents:
+            return _taken_by_implicit(store, path, meta, here)
+        return next(iter(here.documents)) + " of a group, and all that is below it" * isinstance(here.meta, GroupMeta)
     if here is not None:
         return here.key or f"/{path}"
     form = format_of(meta)

@@ -138,6 +138,12 @@ def test_exists() -> None:
         api.create_array(values, data=[4])
     assert values == before
     assert api.create_array(values, data=[4], overwrite=True)[:].tolist() == [4]
+    group = api.create_group({})
+    group.create_array("a/b", data=[1])
+    told = r"\(a/zarr\.json of a group, and all that is below it\); overwrite=True replaces it"
+    with pytest.raises(NodeExistsError, match=told):
+        group.create_group("a")
+    assert group["a/b"][:].tolist() == [1]
 
 
 def test_data_that_cannot_be_stored_leaves_nothing() -> None:

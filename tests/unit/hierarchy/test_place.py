@@ -206,7 +206,7 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
 
 def test_a_group_of_n5_is_not_replaced_unasked() -> None:
     store = MappingStore({"a/attributes.json": b"{}", "a/c/0": b""})
-    with pytest.raises(NodeExistsError, match=r"already \(a/attributes\.json\); overwrite=True"):
+    with pytest.raises(NodeExistsError, match=r"\(a/attributes\.json of a group, and all that is below it\); over"):
         place_node(store, "a", ARRAY)
 
 
