@@ -22,7 +22,10 @@ if (_year_month := _re.match(r"(20[0-9]{2})[.]([0-9]+)", _xarray.__version__)) a
         f"found {_xarray.__version__}: pip install --upgrade xarray"
     )
 
+from blizzarr.lazy_imports import lazy_names as _lazy_names
 from blizzarr.xarray.engine import BlizzarrBackendEntrypoint
 from blizzarr.xarray.writing import BlizzarrAccessor, to_zarr
 
 __all__ = ["BlizzarrAccessor", "BlizzarrBackendEntrypoint", "to_zarr"]
+
+__getattr__ = _lazy_names(__name__, (), "MODULE")[0]

@@ -120,3 +120,10 @@ def test_data_that_would_be_removed() -> None:
     with pytest.raises(ValueError, match="which would be removed before it is copied") as error:
         xr.open_dataset(store, engine="blizzarr").blizzarr.to_zarr(store, mode="w")
     assert error.value.__notes__ == ["load() of the dataset reads all of it into memory"]
+
+
+def test_functions_of_xarray_are_not_looked_for_here() -> None:
+    module: Any = blizzarr.xarray
+    for name in ("open_dataset", "open_zarr"):
+        with pytest.raises(AttributeError, match=r'; use xarray\.open_dataset\(path, engine="blizzarr"\)$'):
+            getattr(module, name)
