@@ -53,6 +53,9 @@ class ObstoreMemory:
     def __init__(self, memory: Any) -> None:
         self.memory = memory
 
+    def __repr__(self) -> str:
+        return repr(self.memory)
+
     def get(self, key: str) -> Value | None:
         answer = self.get_with_version(key)
         return None if answer is None else answer[0]

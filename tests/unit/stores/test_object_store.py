@@ -171,6 +171,7 @@ def test_places(server: str) -> None:
     assert place_of(ObjectStore.from_url("az://c/a/b", account_name="acc", skip_signature=True)) == "az://acc/c/a/b"
     target = obstore.store.MemoryStore()
     memory, again, other = (resolve(one)[0] for one in (target, target, obstore.store.MemoryStore()))
+    assert repr(memory) == f"<ForeignStore over {target!r}>"
     assert place_of(memory) == place_of(again) != place_of(other)
     assert memory == again != other
     assert hash(memory) == hash(again)
