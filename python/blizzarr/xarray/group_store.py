@@ -247,7 +247,7 @@ class GroupStore(ZarrStore):
             raise ValueError(
                 f"{there}: what is appended to both would be apart. Append what is missing first, and no coordinate"
             )
-        elif length == end + added and name != self._append_dim:
+        elif end < length == end + added and name != self._append_dim:
             warn(f"{there}: an append was interrupted, and what it left is replaced")
         elif length > end:
             raise ValueError(

@@ -163,6 +163,17 @@ def test_what_is_read_in_other_ways_is_not_removed(tmp_path: Path, way: str) -> 
     assert blizzarr.open_array(other, path="v", mode="r")[...].tolist() == data.compute().tolist()
 
 
+def test_an_append_of_nothing_warns_of_nothing() -> None:
+    """A job that appends what is new may find nothing; no append was interrupted then."""
+    store: dict[str, Any] = {}
+    data = xr.Dataset({"t": ("time", [1.0, 2.0])}, coords={"time": [10, 20]})
+    data.blizzarr.to_zarr(store)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data.isel(time=slice(0)).blizzarr.to_zarr(store, append_dim="time")
+    assert xr.open_dataset(store, engine="blizzarr").identical(data)
+
+
 def test_an_append_says_which_variables_it_leaves_behind() -> None:
     """xarray writes it without a word, and then nobody can open the dataset."""
     store: dict[str, Any] = {}
