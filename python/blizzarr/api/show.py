@@ -59,7 +59,7 @@ def show(
     Parameters
     ----------
     array
-        An array, of blizzarr or of NumPy; or a path, a URL or a store with an array at its root.
+        An array, of blizzarr, NumPy, Dask, xarray or h5py; or a path, a URL or a store with an array at its root.
     path
         The PNG file to write. None writes nothing, and only returns the picture.
     key

@@ -40,7 +40,11 @@ class Pictured(Protocol):
 def chunk_lengths(array: Pictured) -> tuple[int, ...] | None:
     """Return the lengths of the largest chunk of an array; None for one that has no chunks."""
     meta = getattr(array, "metadata", None)
-    return meta.read_grid.inside(meta.shape) if isinstance(meta, ArrayMeta) else getattr(array, "chunks", None)
+    if isinstance(meta, ArrayMeta):
+        return meta.read_grid.inside(meta.shape)
+    # Arrays of Dask, and those of xarray that have some, list the length of each chunk.
+    chunks = getattr(array, "chunks", None)
+    return chunks and tuple(max(axis, default=1) if isinstance(axis, tuple) else axis for axis in chunks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,15 @@ def test_samples_lie_farther_apart_when_the_chunks_would_be_too_much() -> None:
     assert min(map(len, sampled.axes)) >= 16
 
 
+def test_arrays_of_dask_and_xarray_are_shown_as_those_of_numpy() -> None:
+    """They list the length of each chunk, where other arrays have one length for an axis."""
+    values = np.arange(48.0).reshape(6, 8)
+    lazy = pytest.importorskip("dask.array").from_array(values, chunks=(4, 3))
+    named = pytest.importorskip("xarray").DataArray(lazy)
+    for array in (lazy, named):
+        assert np.array_equal(blizzarr.show(array), blizzarr.show(values))
+
+
 def test_a_selection_names_what_is_shown() -> None:
     recorder = Recorder(np.arange(1000).reshape(10, 10, 10), (10, 10, 10))
     render(recorder, (2, slice(None, None, -1)))
