@@ -64,6 +64,8 @@ def as_text(region: Region) -> Iterator[str]:
             # Elements are data of others: a terminal must not obey their control characters.
             cells = [list(map(printable, row)) for row in cells]
         wide = max((len(cell) for row in cells for cell in row), default=0)
+        if len(region.axes) < 2 and region.array.dtype.kind in "SUO":
+            wide = 0  # grep and uniq would take the blanks for a part of the text
         for row in cells:
             yield " ".join(f"{cell:>{wide}}" for cell in row)
 

@@ -184,6 +184,9 @@ def test_cat_into_a_file_named_by_its_format(run: Run, data: Path, volume: np.nd
 
 def test_cat_as_text(run: Run, data: Path) -> None:
     assert run("cat", f"{data}/series").out.splitlines() == [" 0.1", " nan", " inf", "-2.5"]
+    for number, texts in enumerate((np.array(["ab", "ü"]), np.array(["ab", "ü"], object))):
+        blizzarr.create_array(f"texts{number}.zarr", data=texts)
+        assert run("cat", f"texts{number}.zarr").out.splitlines() == ["ab", "ü"], "no blanks that grep -x would see"
     assert run("cat", f"{data}/brain/t1[0, :2, 7:]").out.splitlines() == [" 7  8  9", "17 18 19"]
     assert run("cat", f"{data}/brain/t1[1:3, :1, ::-5]").out.splitlines() == [
         "# [1, :, :]",
