@@ -34,8 +34,8 @@ def test_cat_as_text(run: Any, there: Path) -> None:
     lines = run("cat", "a.zarr/text").out.splitlines()
     assert lines == [" ".join(shown[:3]), " ".join(shown[3:])]
     assert run("cat", "a.zarr/text[:, ::2]").out.splitlines() == [" ".join(shown[:3:2]), " ".join(shown[3::2])]
-    assert run("cat", "a.zarr/bytes").out == "   a\n\\xff\n"
-    assert run("cat", "a.zarr/any").out == '    [1, 2]\n      null\n{"k": "v"}\n'
+    assert run("cat", "a.zarr/bytes").out == "a\n\\xff\n"
+    assert run("cat", "a.zarr/any").out == '[1, 2]\nnull\n{"k": "v"}\n'
     assert run("cat", "a.zarr/one").out == "a\\x00\n"
 
 
