@@ -149,7 +149,9 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
                 where = f" at index {index}" if once.size > 1 else ""
-                raise TypeError(f"expected {refusal[0]}{where}, found {refusal[1]}") from error
+                is_missing = refusal[0] == "str" and (element is None or element != element)  # NaN, as pandas has it
+                advice = "; texts in Zarr cannot be missing: write '' in their place" if is_missing else ""
+                raise TypeError(f"expected {refusal[0]}{where}, found {refusal[1]}{advice}") from error
         raise
     return np.broadcast_to(tokens.reshape(once.shape), source.shape)
 

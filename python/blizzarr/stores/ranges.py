@@ -38,9 +38,9 @@ def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
 
 _FREE: Final = 16 << 10
 """So many bytes that nobody wants cost less than what another request needs besides its answer."""
-_ATTEMPTS: Final = 3
 _GAP: Final = 256 << 10
 """So many take less time than another request that has to wait for others."""
+_ATTEMPTS: Final = 3
 
 
 @dataclass

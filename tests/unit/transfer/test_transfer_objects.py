@@ -87,7 +87,7 @@ def test_what_does_not_broadcast_is_refused() -> None:
     ("value", "message"),
     [
         ([["a", "b", "c"], ["d", b"e", "f"]], r"expected str at index \(1, 1\), found bytes b'e'"),
-        ([["a", "b", None]], r"expected str at index \(0, 2\), found NoneType None"),
+        ([["a", "b", None]], r"expected str at index \(0, 2\), found NoneType None; texts in Zarr cannot be missing"),
         (7, "expected str, found int 7"),
         (b"x", "expected str, found bytes b'x'"),
         (np.arange(3), r"expected str at index \(0, 0\), found int 0"),
