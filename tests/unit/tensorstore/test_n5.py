@@ -280,7 +280,7 @@ def test_a_group_is_replaced_with_all_that_is_in_it(tmp_path: Path) -> None:
     """As groups of every format are, if that is asked for."""
     (tmp_path / "attributes.json").write_text('{"n5": "2.5.1"}')
     made(tmp_path / "0")
-    with pytest.raises(NodeExistsError, match=r"already \(attributes\.json\)"):
+    with pytest.raises(NodeExistsError, match=r"already \(attributes\.json of a group"):
         blizzarr.create_array(tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format="n5")
     blizzarr.create_array(tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format="n5", overwrite=True)
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["attributes.json"]
