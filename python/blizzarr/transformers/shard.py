@@ -159,6 +159,10 @@ def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
     places = {located[0].key: located[0] for _, _, located in wanted if located is not None}
     indices = {index.place.key: index for index in read_indices(store, places.values())}
     requests: list[KeyRange] = []
+    for key, index in indices.items():
+        # The second exists if the shard is long enough for its index to follow the last chunk.
+        requests += [(key, (-index.place.index_bytes, None)), (key, (index.stop + index.place.index_bytes - 1, 1))]
+    asked = len(requests)
     numbers: list[int | None] = []
     for key, part, located in wanted:
         if located is not None:
@@ -171,12 +175,8 @@ def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
             key, part = place.key, (chunk[0] + begin, end - begin)
         numbers.append(len(requests))
         requests.append((key, part))
-    asked = len(requests)
-    for key, index in indices.items():
-        # The second exists if the shard is long enough for its index to follow the last chunk.
-        requests += [(key, (-index.place.index_bytes, None)), (key, (index.stop + index.place.index_bytes - 1, 1))]
     values = get_partial_values(store, requests)
-    again = zip(indices.values(), values[asked::2], values[asked + 1 :: 2], strict=True)
+    again = zip(indices.values(), values[:asked:2], values[1:asked:2], strict=True)
     if all(raw is not None and last and bytes(raw) == index.raw for index, raw, last in again):
         return [None if number is None else values[number] for number in numbers]
     # A shard was replaced in between, or its index is wrong, which reading it whole shows.

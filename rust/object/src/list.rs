@@ -49,7 +49,7 @@ impl Connected {
                 Err(failure) => return Err(failure.at(prefix)),
             };
             let name = |path: &Path| path.as_ref().strip_prefix(&above).unwrap_or(path.as_ref()).to_owned();
-            // What a console stores as the directory itself comes without its slash, and is not below it.
+            // A server may list more than it was asked for.
             let mut objects = part.result.objects;
             objects.retain(|object| object.location.as_ref().starts_with(&below));
             let (before, listed) =
