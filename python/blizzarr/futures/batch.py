@@ -55,10 +55,14 @@ def add_work(batch: Batch, work: Callable[[], T], kind: type[Future[T]] = Future
 
     Raise `FutureError` when the batch was submitted.
     """
+    return add_future(batch, pending(work, kind))
+
+
+def add_future(batch: Batch, future: Future[T]) -> Future[T]:
+    """Return a future whose work begins with the batch, or raise `FutureError`."""
     futures = batch._futures
     if futures is None:
         raise FutureError("batch was already submitted")
-    future = pending(work, kind)
     futures.append(future)
     return future
 

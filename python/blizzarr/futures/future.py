@@ -452,6 +452,16 @@ def tell_loop(future: Future[Any], tell: Callable[[], None]) -> None:
     future.add_done_callback(done)
 
 
+def has_work(future: Future[Any]) -> bool:
+    """Return whether a future has work that nobody has begun."""
+    return bool(future._work)
+
+
+def set_work(future: Future[T], work: Callable[[], T] | None) -> None:
+    """Replace the work of a future; None if it is being done, by whoever calls this."""
+    future._work[:] = [] if work is None else [work]
+
+
 def drop(future: Future[Any]) -> bool:
     """Cancel a future whose work nobody has begun; return False if somebody has, or if it has none.
 

@@ -26,6 +26,7 @@ Given = ParamSpec("Given")
 
 _FAR: Final = 28
 """The most threads that may wait for stores far away beside those that work."""
+LOST: Final = "this work was started before a fork and is lost in the child; start it again"
 _PATIENCE: Final = 1.0
 """Seconds after which a thread that has not begun is taken for one that never will."""
 
@@ -151,7 +152,7 @@ class Pool:
         running = list(self._running.values())
         self._reset()
         for future in running:
-            fail(future, ConflictError("this work was started before a fork and is lost in the child; start it again"))
+            fail(future, ConflictError(LOST))
 
 
 POOL = Pool()

@@ -296,6 +296,11 @@ def fitted(elements: Elements, target: Form) -> Elements:
     return np.broadcast_to(elements, shape)
 
 
+def write_now(driver: Driver, form: Form, elements: Elements) -> None:
+    """Replace the elements of a view; raise `SpecError` when a length does not fit."""
+    driver.write(form, fitted(elements, form))
+
+
 def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Form) -> None:
     """Write one view into another, piece by piece, each of whole chunks of the target.
 

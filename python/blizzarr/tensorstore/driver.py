@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Final, Self, TypeVar
-from weakref import WeakKeyDictionary
+from functools import cached_property
+from math import prod
+from typing import Any, Final, Self
 
+import numpy as np
 import numpy.typing as npt
 
-from blizzarr.caching import CachePool
-from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError, UnsupportedOperationError, ViewOutOfBoundsError
-from blizzarr.futures import Future, at_once, is_asked, keep_alive, submit
+from blizzarr.errors import (
+    NotReadableError,
+    OutOfBoundsError,
+    SelectionError,
+    SpecError,
+    UnsupportedOperationError,
+    ViewOutOfBoundsError,
+)
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.wrapper import unwrapped
+from blizzarr.tensorstore.gathering import Gathering
 from blizzarr.transactions import Transaction, check_open, check_rebinding
 from blizzarr.views import IndexDomain, form_of, transform_of
 from blizzarr.views.compose import compose
 
-T = TypeVar("T")
-
 Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
 """State that reads share which belong to one batch, or are in flight at the same time."""
+
+KEPT_BYTES: Final = 1 << 26
+"""The size of the pool that all reads in flight share."""
 
 Bounds = tuple[int | None, ...] | None
 
@@ -143,6 +149,20 @@ class Driver(ABC):
         lower, upper, implicit_lower, implicit_upper, labels, _ = form_of(self.domain)
         return Form(lower, upper, implicit_lower, implicit_upper, labels, identity_maps(len(lower)))
 
+    def moved(self, form: Form) -> int:
+        """Return about how many bytes are decoded or encoded for a view."""
+        return prod(form.shape) * self.dtype.numpy_dtype.itemsize
+
+    @property
+    def gathering(self) -> Gathering | None:
+        """The reads and writes that it is to do together; None if it does each by itself."""
+        return None
+
+    def catch_up(self) -> None:
+        """Do the reads and writes that were begun, so that what follows comes later."""
+        if self.gathering is not None and not self.gathering.is_empty:
+            self.gathering.empty()
+
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
@@ -228,6 +248,17 @@ class AdaptedDriver(Driver):
         return self.over(self.original.with_transaction(transaction))
 
 
+# A function of driver and form, so that the view can be collected before the work is done.
+def read_now(driver: Driver, form: Form, order: str, shared: Shared | None) -> Elements:
+    """Return the elements of a view as it is now, in memory of the order ``"C"`` or ``"F"``."""
+    if not driver.readable:
+        raise NotReadableError("Source does not support reading.")
+    form = driver.current(form)
+    if order == "F" and len(form.lower) > 1:
+        return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), shared)
+    return driver.read(form, None, shared)
+
+
 def put_into(out: Elements | None, elements: Elements) -> Elements:
     """Return elements, in `out` if that is given."""
     if out is None:
@@ -268,54 +299,3 @@ def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
     """
     check_rebinding(driver.transaction)
     return driver.with_transaction(transaction)
-
-
-# Reads are in flight as long as their futures live, whether they are done or not. Who begins one before asking for the
-# result of the last one wants both at the same time, so another thread does it. A packed chunk that two of them need is
-# decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each read, so that
-# each gets what was stored when it was asked for, or later.
-
-KEPT_BYTES: Final = 1 << 26
-"""The size of the pool that all reads in flight share."""
-
-_REMEMBERED: Final = 1 << 14
-"""The number of recorded chunks above which all of them are forgotten."""
-
-
-class InFlight(dict[str, Any]):
-    """The state that reads in flight share: empty as long as no two of them need the same chunk."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.needed: set[Chunk] = set()
-        self.latest: weakref.ref[Future[Any]] | None = None
-
-
-_last: weakref.ref[InFlight] | None = None
-
-
-def in_flight(read: Callable[[Shared | None], T], chunks: set[Chunk], is_quick: bool) -> Future[T]:
-    """Return the future of a read that decodes these chunks; it takes the state that it shares with others."""
-    global _last
-    state = None if _last is None else _last()
-    if state is None:
-        state = InFlight()
-        _last = weakref.ref(state)
-    latest = None if state.latest is None else state.latest()
-    is_quick = is_quick and (latest is None or is_asked(latest))
-    shared: Shared | None = None
-    if state or not chunks.isdisjoint(state.needed):
-        if not state:
-            state.update(pool=CachePool(KEPT_BYTES), recheck=True, arrays=WeakKeyDictionary())
-        pool: Any = state["pool"].native
-        # Of values that were stored just before, a look at the store does not tell whether they have changed: another
-        # thread, for which chunks will do that are decoded after this moment, need not decode each anew.
-        is_quick = is_quick and not pool.hasty()
-        shared = state if is_quick else {**state, "since": pool.now()}
-    if len(state.needed) > _REMEMBERED:
-        state.needed.clear()
-    state.needed |= chunks
-    future = at_once(read, shared) if is_quick else submit(partial(read, shared))
-    keep_alive(future, state)
-    state.latest = weakref.ref(future)
-    return future

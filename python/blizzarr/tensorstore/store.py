@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError
+from blizzarr.errors import BlizzarrError, NotWritableError, SpecError
 from blizzarr.futures import (
     Batch,
     ChangeFuture,
     Future,
-    Pace,
     WriteFutures,
+    add_future,
     add_work,
     at_once,
     failed,
-    resolved,
     shared_state,
     submit,
     write_futures,
@@ -31,7 +29,7 @@ from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import strip
-from blizzarr.spec.dtype import DType, DTypeLike, as_dtype, element_dtype
+from blizzarr.spec.dtype import DType, DTypeLike, as_dtype
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.open_mode import MODES
 from blizzarr.spec.pretty import Pretty
@@ -39,18 +37,15 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, fitted
-from blizzarr.tensorstore.driver import Driver, Shared, in_flight, resolved_view, with_bounds_of, with_transaction
+from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, write_now
+from blizzarr.tensorstore.driver import Driver, read_now, resolved_view, with_bounds_of, with_transaction
+from blizzarr.tensorstore.in_flight import begin_read, begin_write, gathered_read
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of, form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.transform import index
 
 T = TypeVar("T")
-
-_WRITTEN = write_futures(resolved(None), resolved(None))
-_WRITING = Pace()
-"""A running estimate of how long changing a few files on this machine takes."""
 
 
 class _Assignable(Subscript[Any]):
@@ -59,7 +54,7 @@ class _Assignable(Subscript[Any]):
     __slots__ = ()
 
     def __setitem__(self, key: Any, source: Any) -> None:
-        self._call(key)._storing(source)()
+        self._call(key)._store(source)
 
 
 class TensorStore(Pretty, Indexed):
@@ -248,7 +243,7 @@ class TensorStore(Pretty, Indexed):
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
-        self[key]._storing(source)()
+        self[key]._store(source)
 
     # Elements
 
@@ -271,13 +266,17 @@ class TensorStore(Pretty, Indexed):
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self._driver, self._form
-        if batch is None and (chunks := driver.decoded(form)):
-            return in_flight(partial(_read_now, driver, form, order), chunks, driver.is_quick(form))
-        shared = None if batch is None else shared_state(batch)
-        work = self._in_transaction(partial(_read_now, driver, form, order, shared))
-        if batch is not None:
-            return add_work(batch, work)
-        return at_once(work) if driver.is_quick(form) else submit(work)
+        gathering = driver.gathering
+        if batch is None:
+            chunks = driver.decoded(form)
+            if chunks or gathering is not None:
+                return begin_read(driver, form, order, chunks, partial(read_now, driver, form, order))
+            work = self._in_transaction(partial(read_now, driver, form, order, None))
+            return at_once(work) if driver.is_quick(form) else submit(work)
+        shared = shared_state(batch)
+        if gathering is not None:
+            return add_future(batch, gathered_read(gathering, driver, form, order, shared))
+        return add_work(batch, self._in_transaction(partial(read_now, driver, form, order, shared)))
 
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
@@ -293,7 +292,7 @@ class TensorStore(Pretty, Indexed):
         batch
             As for `read`, where the source is a store.
         can_reference_source_data_indefinitely
-            A promise that the source will not change; nothing here depends on it.
+            A promise that the source will not change, so that it need not be copied.
 
         Examples
         --------
@@ -312,16 +311,22 @@ class TensorStore(Pretty, Indexed):
             future = add_work(batch, work, ChangeFuture)
         elif self._driver.is_quick(self._form, True) and (not is_view or driver_of(source).is_quick(form_of(source))):
             future = at_once(work)
-        elif not is_view and self._driver.is_quick(self._form):
-            future = _WRITING.submit(work, ChangeFuture)
-        else:
+        elif is_view or self._driver.gathering is None:
             future = submit(work, kind=ChangeFuture)
-        return _WRITTEN if future.done() and future.exception() is None else write_futures(future, future)
+        elif isinstance(work, partial):
+            return begin_write(work, is_kept=bool(can_reference_source_data_indefinitely))
+        else:
+            future = at_once(work)
+        return write_futures(future, future)
 
     def _in_transaction(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return the work with a guard that delays the commit of the view's transaction until it is done."""
         transaction = self._driver.transaction
         return work if transaction is None else delaying(transaction, work)
+
+    def _store(self, source: Any) -> None:
+        self._driver.catch_up()
+        self._storing(source)()
 
     def _storing(self, source: Any) -> Callable[[], None]:
         """Return the work of a write, which delays the commit of the transactions that it is in."""
@@ -340,12 +345,13 @@ class TensorStore(Pretty, Indexed):
             return failed(error).result
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
         elements = as_source(source, form.shape, driver.dtype)
-        return lambda: driver.write(form, fitted(elements, form))
+        return partial(write_now, driver, form, elements)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        result = self._in_transaction(partial(_read_now, self._driver, self._form, "C", None))()
+        self._driver.catch_up()
+        result = self._in_transaction(partial(read_now, self._driver, self._form, "C", None))()
         return result if dtype is None else result.astype(dtype, copy=False)
 
     # Changing it
@@ -400,6 +406,7 @@ class TensorStore(Pretty, Indexed):
         def work() -> TensorStore:
             if not self.writable:
                 raise NotWritableError("Destination does not support writing.")
+            self._driver.catch_up()
             driver = self._driver.resize(self._form, lower, upper, modes)
             return store_of(driver, with_bounds_of(driver, self._form))
 
@@ -417,6 +424,7 @@ class TensorStore(Pretty, Indexed):
         """
 
         def work() -> TensorStore.StorageStatistics:
+            self._driver.catch_up()
             is_asked = query_not_stored or query_fully_stored
             nothing, everything = self._driver.storage_statistics(self._form) if is_asked else (None, None)
             return TensorStore.StorageStatistics(
@@ -462,16 +470,6 @@ _CHANGES: Final = ("open_mode", *MODES, "recheck_cached_metadata", "recheck_cach
 """The changes that `TensorStore.spec` takes."""
 
 name_keywords(TensorStore.spec, _CHANGES)
-
-
-# A function of driver and form, so that the view can be collected before the work is done.
-def _read_now(driver: Driver, form: Form, order: str, shared: Shared | None) -> npt.NDArray[Any]:
-    if not driver.readable:
-        raise NotReadableError("Source does not support reading.")
-    form = driver.current(form)
-    if order == "F" and len(form.lower) > 1:
-        return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), shared)
-    return driver.read(form, None, shared)
 
 
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:

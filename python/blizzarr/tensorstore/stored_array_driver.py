@@ -7,8 +7,8 @@ leaves the other fields as they are, whoever writes these at the same time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -22,7 +22,7 @@ from blizzarr.array.facts import binding_of
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.futures import POOL
-from blizzarr.indexing import Lowered, lower_form
+from blizzarr.indexing import Axes, Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
@@ -33,13 +33,25 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store, check_writable
 from blizzarr.stores.requests import is_remote
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.tensorstore.driver import KEPT_BYTES, Bounds, Chunk, Driver, Elements, KvStoreDriver, Shared, put_into
+from blizzarr.tensorstore.conversion import fitted, write_now
+from blizzarr.tensorstore.driver import (
+    KEPT_BYTES,
+    Bounds,
+    Chunk,
+    Driver,
+    Elements,
+    KvStoreDriver,
+    Shared,
+    put_into,
+    read_now,
+)
+from blizzarr.tensorstore.gathering import Gathering, outcome
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray, new_shape, refuse_missing, stored_of
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.transfer import Binding, read, write
+from blizzarr.transfer import Binding, Order, empty_result, read, write, write_parts
 from blizzarr.views import IndexDomain, domain_of
 
 T = TypeVar("T")
@@ -135,6 +147,14 @@ class StoredArrayDriver(KvStoreDriver):
     # Its elements
 
     def current(self, form: Form) -> Form:
+        self._look()
+        return self._as_now(form)
+
+    def _as_now(self, form: Form) -> Form:
+        return form if _is_current(form, self._shape) else super().current(form)
+
+    def _look(self) -> None:
+        """Take notice of metadata that this process has read or changed since."""
         array = self._array
         if self._looked < array.since and not array.assumed:
             self._looked = time.time()
@@ -151,7 +171,6 @@ class StoredArrayDriver(KvStoreDriver):
             elif not array.assumed:
                 # Others have changed what the transaction may have changed, too.
                 array.refresh()
-        return form if _is_current(form, self._shape) else super().current(form)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Any:
         lowered = lower_form(form, self._shape)
@@ -162,10 +181,65 @@ class StoredArrayDriver(KvStoreDriver):
         raw = self._read(of_bytes(lowered, self._field), None, batch)
         return put_into(out, self._field.decode(raw).reshape(lowered[0]))
 
+    @cached_property
+    def gathering(self) -> Gathering | None:
+        alone = self._by_bytes or self._must_be_stored or self.transaction is not None or not self.is_near
+        return None if alone or self._array.metadata.dtype.numpy.hasobject else Gathering()
+
+    def moved(self, form: Form) -> int:
+        return max(super().moved(form), self._chunk_bytes if self._decodes else 0)
+
+    def read_all(self, reads: Sequence[tuple[Form, Order, Shared | None]]) -> list[Any]:
+        """Read several views at once, and return the elements of each, or the error.
+
+        A read is a view, the order of its elements in memory, and what it shares with others.
+        """
+        results: list[Any] = [None] * len(reads)
+        parts: dict[Any, list[tuple[int, Any, Axes, Any]]] = {}
+        with suppress(Exception):  # it comes again where each is read by itself
+            self._look()
+            for number, (form, order, shared) in enumerate(reads):
+                shape, axes, scalar = lower_form(self._as_now(form), self._shape)
+                if axes and 0 not in shape and not scalar and self.readable:
+                    binding = self._binding(self._array) if shared is None else self._shared(shared)
+                    since = None if shared is None else shared.get("since")
+                    out = empty_result(shape, binding.dtype, order)
+                    parts.setdefault(binding.handle, []).append((number, out, axes, since))
+        for handle, some in parts.items():
+            with suppress(Exception):
+                done = handle.read_parts([part[1:] for part in some])
+                for (number, out, *_), is_read in zip(some, done, strict=True):
+                    results[number] = out if is_read else None
+        for number, (form, order, shared) in enumerate(reads):
+            if results[number] is None:
+                results[number] = outcome(read_now, self, form, order, shared)
+        return results
+
+    def write_all(self, writes: Sequence[tuple[Form, Elements]]) -> list[Exception | None]:
+        """Write several views, one after the other, and return the error of each, or None.
+
+        A write is a view and its elements.
+        """
+        if len(writes) > 1 and self.writable and not self._array.assumed:
+            with suppress(Exception):  # it comes again where each is written by itself
+                check_writable(self._array.store, self._array.path)
+                views = [self.current(form) for form, _ in writes]
+                parts = [
+                    (lower_form(view, self._shape), fitted(elements, view))
+                    for view, (_, elements) in zip(views, writes, strict=True)
+                ]
+                write_parts(self._to_write(self._array), parts)
+                return [None] * len(writes)
+        return [outcome(write_now, self, form, elements) for form, elements in writes]
+
     def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
         if self.transaction is not None:
             return self._staged().read(lowered, out)
         binding = self._binding(self._array) if batch is None else self._shared(batch)
+        if batch is not None and "since" in batch:
+            # Not from the moment of the read on, but from the one when it was asked for.
+            handle: Any = binding.handle
+            binding = replace(binding, handle=handle.with_options(asked=batch["since"]))
         with self._doing():
             try:
                 return read(binding, lowered, out)
@@ -186,11 +260,12 @@ class StoredArrayDriver(KvStoreDriver):
         if self._array.assumed:
             # Its document may be missing.
             array = array.in_store(Unlocked(array.store))
-        binding = self._binding(array)
-        if self._write_empty:
-            binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
         with self._doing():
-            write(binding, lowered, source)
+            write(self._to_write(array), lowered, source)
+
+    def _to_write(self, array: StoredArray) -> Binding:
+        binding = self._binding(array)
+        return Binding(binding.handle, binding.dtype, True, None, binding.lifetime) if self._write_empty else binding
 
     @cached_property
     def _doing(self) -> Callable[[], AbstractContextManager[None]]:
@@ -221,12 +296,7 @@ class StoredArrayDriver(KvStoreDriver):
         if bound is None or bound[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
             bound = kinds[self._by_bytes] = metadata, self._binding(array.cached(pool, recheck=recheck))
-        binding, since = bound[1], batch.get("since")
-        if since is None:
-            return binding
-        # Not from the moment of the read on, but from the one when it was asked for.
-        handle: Any = binding.handle
-        return replace(binding, handle=handle.with_options(asked=since))
+        return bound[1]
 
     def decoded(self, form: Form) -> set[Chunk]:
         if not self._decodes or 0 in form.shape:

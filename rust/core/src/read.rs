@@ -120,6 +120,24 @@ pub fn read_asked(
     Ok(surplus.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// A region, where its elements go, and the moment as in [`read_asked`].
+pub type Part<'a, 't> = (Region, Target<'t>, Option<u64>);
+
+/// Reads several regions, several of them at once. Tells of each whether it was read and nothing is to be told of it; any
+/// other is to be read by itself, which tells what is wrong.
+pub fn read_parts(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<Vec<bool>> {
+    let threads = options.requesters_for(parts.len(), array.chain.length);
+    let inside = options.inside(parts.len(), threads);
+    let done: Vec<AtomicBool> = parts.iter().map(|_| AtomicBool::new(false)).collect();
+    pool::run(threads, parts.len(), options.interrupted, |job, _| {
+        let (region, target, asked) = &parts[job];
+        let is_read = matches!(read_asked(array, region, target, &inside, *asked), Ok(None));
+        done[job].store(is_read, Ordering::Relaxed);
+        Ok(())
+    })?;
+    Ok(done.into_iter().map(AtomicBool::into_inner).collect())
+}
+
 /// Reads a value from the beginning again whenever somebody has replaced it meanwhile.
 pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result<T>) -> Result<T> {
     let began = Instant::now();

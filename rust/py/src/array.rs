@@ -30,6 +30,8 @@ use crate::request::{self, region};
 use crate::signals::watching_signals;
 use crate::stores::store_of;
 
+/// A buffer, the axes that select what goes into it, and the moment at which that was asked for.
+type Asked<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>, Option<u64>);
 /// Shards in which inner chunks share bytes, and how many do.
 type Shared<'py> = Vec<(Bound<'py, PyTuple>, u64)>;
 /// How many objects have zeros behind what is encoded, and one of them.
@@ -153,6 +155,26 @@ impl ArrayHandle {
             let surplus = done.map_err(|error| raise(py, error, Some(&self.place)))?;
             let surplus = surplus.filter(|_| !self.warned.swap(true, Ordering::Relaxed));
             Ok(surplus.map(|error| raise(py, error, Some(&self.place)).into_value(py)))
+        })
+    }
+
+    /// The same for several buffers, each with its axes and the moment of the pool at which it was asked for, if that is
+    /// not now. Gives for each whether it was read; any other is to be read by itself, which raises what is wrong.
+    fn read_parts(&self, py: Python<'_>, parts: Vec<Asked<'_>>) -> PyResult<Vec<bool>> {
+        entry(py, "read", Some(&self.place), || {
+            let buffers = parts.iter().map(|(out, ..)| Buffer::writing(out)).collect::<PyResult<Vec<_>>>()?;
+            let regions = parts.iter().zip(&buffers).map(|((_, axes, _), buffer)| self.region(axes, buffer));
+            let regions = regions.collect::<PyResult<Vec<_>>>()?;
+            let mut buffers = buffers;
+            let targets = buffers.iter_mut().map(Buffer::target);
+            let moments = parts.iter().map(|(.., asked)| *asked);
+            let parts: Vec<_> = regions.into_iter().zip(targets).zip(moments).map(|((a, b), c)| (a, b, c)).collect();
+            let done = py.detach(|| {
+                with_options(Some(&self.array), self.threads, false, &|options| {
+                    blizzarr_core::read::read_parts(&self.array, &parts, options)
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.place)))
         })
     }
 

@@ -21,8 +21,7 @@ import pytest
 from tests.tensorstore_face import ours, same
 
 from blizzarr.caching import CacheInfo, CachePool
-from blizzarr.futures import submit
-from blizzarr.tensorstore import driver, stored_array_driver
+from blizzarr.tensorstore import driver, gathering, in_flight, stored_array_driver
 
 _GZIP, _PLAIN = ["bytes", "gzip"], ["bytes"]
 _SHARDS = [{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], "codecs": _GZIP}}]
@@ -89,8 +88,8 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> _Pools:
             super().__init__(limit)
             noted.made.append((weakref.ref(self), self.native))
 
-    monkeypatch.setattr(driver, "CachePool", Noted)
-    monkeypatch.setattr(driver, "_last", None)
+    monkeypatch.setattr(in_flight, "CachePool", Noted)
+    monkeypatch.setattr(in_flight, "_last", None)
     return noted
 
 
@@ -161,7 +160,7 @@ def test_nothing_is_kept_where_nothing_is_shared(place: str, pools: _Pools) -> N
     futures += [packed[row, column].read() for row in (1, 12) for column in (3, 20)]
     assert [int(future.result()) for future in futures[-4:]] == [35, 52, 387, 404]
     del futures
-    while driver._last is not None and driver._last() is not None:
+    while in_flight._last is not None and in_flight._last() is not None:
         time.sleep(0.001)  # the thread that did the last read has its future for a moment
     for row in range(8):
         assert int(packed[row, 3].read().result()) == row * 32 + 3
@@ -174,7 +173,7 @@ def test_nothing_is_kept_where_nothing_is_shared(place: str, pools: _Pools) -> N
 
 def test_what_is_too_large_is_read_by_itself(pools: _Pools, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads of more than is kept go around the pool, and all that is kept stays within its limit."""
-    for module in (driver, stored_array_driver):
+    for module in (driver, in_flight, stored_array_driver):
         monkeypatch.setattr(module, "KEPT_BYTES", 1800)
     store = _stored(ours, f"memory://large{next(_numbers)}/")
     whole = [store.read() for _ in range(3)] + [store[:, 1].read(), store[:, 2].read()]
@@ -183,16 +182,16 @@ def test_what_is_too_large_is_read_by_itself(pools: _Pools, monkeypatch: pytest.
     assert all(CacheInfo(*native.info()).used <= 1800 for _, native in pools.made)
 
 
-def test_reads_begun_together_are_done_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_begun_together_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, they are done in the thread that asks for them, which is quicker."""
-    submitted: list[Callable[[], Any]] = []
+    gathered: list[Any] = []
+    add = gathering.Gathering.add
 
-    def counted(work: Callable[[], Any]) -> Any:
-        submitted.append(work)
-        return submit(work)
+    def counted(self: gathering.Gathering, future: Any) -> None:
+        gathered.append(future)
+        add(self, future)
 
-    monkeypatch.setattr(driver, "submit", counted)
-    monkeypatch.setattr(driver, "_last", None)
+    monkeypatch.setattr(gathering.Gathering, "add", counted)
     store = _stored(ours, f"memory://together{next(_numbers)}/")
     rows = np.arange(16 * 32).reshape(_SHAPE)
 
@@ -210,15 +209,16 @@ def test_reads_begun_together_are_done_in_several_threads(monkeypatch: pytest.Mo
         kept.append(store[row].read())
         assert np.array_equal(kept[-1].result(), rows[row])
     assert np.array_equal(asyncio.run(one_by_one()), rows[:8])
-    assert not submitted
+    assert not gathered
     kept.clear()
     assert np.array_equal([future.result() for future in [store[row].read() for row in range(8)]], rows[:8])
-    assert len(submitted) == 7
+    assert len(gathered) == 7
     assert np.array_equal(asyncio.run(together()), rows[:8])
-    assert len(submitted) == 14
-    monkeypatch.setattr(stored_array_driver, "_LEAST_BYTES", 1 << 14)
-    assert np.array_equal([future.result() for future in [store[row].read() for row in range(8)]], rows[:8])
-    assert len(submitted) == 14
+    assert len(gathered) == 14
+    codecs = [{"name": "bytes"}]
+    plain = _stored(ours, f"memory://together{next(_numbers)}/", codecs)
+    assert np.array_equal([future.result() for future in [plain[row].read() for row in range(8)]], rows[:8])
+    assert len(gathered) == 21
 
 
 def test_a_store_can_be_pickled_while_it_is_read(tmp_path: Path) -> None:
@@ -334,8 +334,8 @@ def test_threads_begin_to_share_at_once(monkeypatch: pytest.MonkeyPatch) -> None
                 thread.join()
 
     # Futures of another test may be alive still, and with them a pool that nothing would be made for.
-    monkeypatch.setattr(driver, "_last", None)
-    monkeypatch.setattr(driver, "CachePool", Interrupted)
+    monkeypatch.setattr(in_flight, "_last", None)
+    monkeypatch.setattr(in_flight, "CachePool", Interrupted)
     futures = [store[row, 3].read() for row in range(3)]
     assert ([int(future.result()) for future in futures], found) == ([3, 35, 67], [None, 67])
 

@@ -464,7 +464,7 @@ def test_batches_decode_once() -> None:
     del batch
     assert [int(future.result(timeout=60)) for future in futures] == list(range(20))
     info = shared["pool"].info()
-    assert info.hits + info.misses == 20
+    assert info.hits + info.misses >= 20
     assert info.misses <= 2 + 8
 
 

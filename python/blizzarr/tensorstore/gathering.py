@@ -1,0 +1,220 @@
+"""Reads and writes of one array that are begun before anybody asks for their results: many are done in one call.
+
+Whoever comes first, a thread of the pool or one that waits for a result, does what has gathered until then, in the
+order in which it was begun: so of two writes to the same elements, the later one counts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from threading import RLock
+from typing import Any, Final, TypeVar
+
+from blizzarr.errors import ConflictError
+from blizzarr.fork import in_child
+from blizzarr.futures import LOST, POOL, ChangeFuture, Future, Pace, fail, finish, has_work, pending, set_work
+
+T = TypeVar("T")
+
+_MOST: Final = 256
+_MOST_BYTES: Final = 1 << 24
+_AT_ONCE: Final = os.cpu_count() or 1
+"""How much is done in one call, so that the first result does not wait for all; but something for each processor."""
+
+WRITING: Final = Pace()
+"""A running estimate of how long changing a few files on this machine takes."""
+
+
+class Gathered(Future[T]):
+    """The future of a read or write that may be done together with others."""
+
+    __slots__ = ("begun_in", "driver", "gathering", "size", "what")
+
+    gathering: Gathering
+    driver: Any
+    """The driver, which has `read_all` and `write_all`."""
+    what: Any
+    """What is read or written, as the driver takes it."""
+    size: int
+    """About as many bytes as it moves."""
+    begun_in: int
+    """The process that has begun it, or 0."""
+
+    def force(self) -> None:
+        # What a parent has begun, a forked child begins if somebody waits for it there.
+        if self.begun_in != os.getpid():
+            self.begun_in = os.getpid()
+            self.gathering.add(self)
+
+
+class GatheredWrite(Gathered[None], ChangeFuture[None]):
+    """That of a write, which cannot be cancelled once it is under way."""
+
+    __slots__ = ()
+
+
+class Gathering:
+    """The reads and writes of a driver that were begun, and are not done."""
+
+    def __init__(self) -> None:
+        self._begin()
+        _ALL.add(self)
+
+    def _begin(self) -> None:
+        self._lock = RLock()
+        self._waiting: deque[Gathered[Any]] = deque()
+        self._is_awaited = False
+        """True if a thread of the pool is going to look."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is to be done."""
+        return not self._waiting
+
+    def made(self, kind: type[Gathered[T]], driver: Any, what: Any, size: int) -> Gathered[T]:
+        """Return the future of a read or write, which `force` begins."""
+        future: Any = pending(None, kind)
+        future.gathering, future.driver, future.what, future.size = self, driver, what, size
+        future.begun_in = 0
+        set_work(future, partial(self._finish, future))
+        return future
+
+    def add(self, future: Gathered[Any]) -> None:
+        """Begin a read or write that was made here."""
+        self._waiting.append(future)
+        self._call_for_help()
+
+    def _call_for_help(self) -> None:
+        if not self._is_awaited:
+            self._is_awaited = True
+            POOL.put(pending(self.empty))
+
+    def empty(self) -> None:
+        """Do everything that was begun."""
+        self._is_awaited = False
+        while self._waiting:
+            self._do_some()
+
+    def _finish(self, future: Gathered[T]) -> T:
+        """Do everything up to a future, and return its result: the work of that future."""
+        while not future.done():
+            self._do_some(future)
+        return future.result()
+
+    def _do_some(self, wanted: Gathered[Any] | None = None) -> None:
+        """Do what has waited longest, or else what is wanted, as far as one call may do it."""
+        part: list[Gathered[Any]] = []
+        outcomes: Sequence[Any] | None = None
+        try:
+            with self._lock:
+                part = self._first()
+                count = len(part)
+                if not part and wanted is not None:
+                    part = [wanted]
+                for future in part:
+                    # From here on it cannot be cancelled.
+                    set_work(future, None)
+                part = [future for future in part if not future.done()]
+                outcomes = _outcomes(part)
+                for _ in range(count):
+                    self._waiting.popleft()
+        finally:
+            # Without the lock, as there may be callbacks.
+            if outcomes is not None:
+                _settle(zip(part, outcomes, strict=True))
+            else:
+                # An interrupt, which becomes the error of the future that this thread waits for.
+                for future in part:
+                    set_work(future, partial(self._finish, future))
+                self._call_for_help()
+
+    def _first(self) -> list[Gathered[Any]]:
+        """Return reads that waited longest, or writes, of one driver."""
+        while self._waiting and self._waiting[0].done():
+            self._waiting.popleft()
+        part: list[Gathered[Any]] = []
+        size = 0
+        # Others may append meanwhile.
+        for number in range(min(len(self._waiting), _MOST)):
+            future = self._waiting[number]
+            size += future.size
+            is_other = number and (type(future) is not type(part[0]) or future.driver is not part[0].driver)
+            if is_other or (number >= _AT_ONCE and size > _MOST_BYTES):
+                break
+            part.append(future)
+        return part
+
+    def is_writing(self) -> bool:
+        """Return whether a write was begun that is not done."""
+        return any(isinstance(future, GatheredWrite) for future in tuple(self._waiting))
+
+    def renew(self) -> None:
+        """Leave to the parent, in a forked child, what was begun; what is not under way is done if somebody waits."""
+        waiting = self._waiting
+        self._begin()
+        for future in waiting:
+            if not has_work(future):
+                fail(future, ConflictError(LOST))
+
+
+def _outcomes(futures: Sequence[Gathered[Any]]) -> Sequence[Any]:
+    """Do the work of futures, and return the result of each, or its error."""
+    if not futures:
+        return []
+    first, what = futures[0], [future.what for future in futures]
+    try:
+        if not isinstance(first, GatheredWrite):
+            done: Sequence[Any] = first.driver.read_all(what)
+        elif len(what) == 1:
+            done = WRITING.timed(first.driver.write_all, what)
+        else:
+            done = first.driver.write_all(what)
+    except Exception as error:
+        return [error] * len(futures)
+    return done
+
+
+def _settle(pairs: Iterable[tuple[Gathered[Any], Any]]) -> None:
+    """Give futures their results, or errors."""
+    pairs = iter(pairs)
+    try:
+        for future, result in pairs:
+            future.what = future.driver = None
+            if isinstance(result, Exception):
+                fail(future, result)
+            else:
+                finish(future, result)
+    except BaseException:
+        # An interrupt, or a callback that ends the thread: others wait for the rest.
+        _settle(pairs)
+        raise
+
+
+def outcome(work: Callable[..., T], *given: Any) -> T | Exception:
+    """Return the result of work, or the error that it raises."""
+    try:
+        return work(*given)
+    except Exception as error:
+        return error
+
+
+_ALL: Final[weakref.WeakSet[Gathering]] = weakref.WeakSet()
+
+
+@atexit.register
+def _store() -> None:
+    """Store what was written, but not waited for."""
+    for gathering in tuple(_ALL):
+        if gathering.is_writing():
+            gathering.empty()
+
+
+@in_child
+def _renew() -> None:
+    for gathering in tuple(_ALL):
+        gathering.renew()
