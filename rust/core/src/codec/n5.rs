@@ -7,7 +7,7 @@
 //! A block at the end of an array may be stored shorter than the others. To the engine all have one shape, so what such a
 //! block lacks reads as zeros, and whole blocks are written, as TensorStore does: an array that grows finds them there.
 
-use super::{report, room, BytesToBytes};
+use super::{report, room, BytesToBytes, Fetch};
 use crate::error::{Direction, Error, Kind, Result};
 use crate::scratch;
 
@@ -171,6 +171,22 @@ impl BytesToBytes for N5 {
                 Ok(true)
             }
             (_, Some(_)) => Ok(false),
+        }
+    }
+
+    fn decode_fetched(&self, src: &mut [u8], decoded: usize, offset: usize, dst: &mut [u8], fetch: Fetch<'_>) -> bool {
+        let start = self.header.len();
+        let Some((header, body)) = src.split_at_mut_checked(start) else { return false };
+        let is_whole = decoded == self.length && matches!(fetch(0, header), Ok(true)) && *header == *self.header;
+        match &self.codec {
+            _ if !is_whole => false,
+            Some(codec) => {
+                codec.decode_fetched(body, decoded, offset, dst, &|offset, bytes| fetch(start + offset, bytes))
+            }
+            None => {
+                let is_inside = offset.checked_add(dst.len()).is_some_and(|end| end <= decoded);
+                body.len() == decoded && is_inside && matches!(fetch(start + offset, dst), Ok(true))
+            }
         }
     }
 

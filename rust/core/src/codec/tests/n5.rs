@@ -29,6 +29,33 @@ fn a_block_has_a_header() {
 }
 
 #[test]
+fn no_more_than_the_header_and_what_is_wanted_is_read() {
+    use std::cell::RefCell;
+
+    let fetched = |src: &[u8], decoded: usize, offset: usize, dst: &mut [u8]| {
+        let asked = RefCell::new(Vec::new());
+        let fetch = |start: usize, bytes: &mut [u8]| {
+            asked.borrow_mut().push((start, bytes.len()));
+            bytes.copy_from_slice(&src[start..start + bytes.len()]);
+            Ok(true)
+        };
+        let done = raw().decode_fetched(&mut vec![0; src.len()], decoded, offset, dst, &fetch);
+        done.then(|| asked.into_inner())
+    };
+    let src = stored(&WHOLE, b"abcdef");
+    let mut part = [0; 2];
+    assert_eq!(fetched(&src, 6, 3, &mut part), Some(vec![(0, 12), (15, 2)]));
+    assert_eq!(&part, b"de");
+    // What is not whole, too short or too long, of another size, or outside, is for who decodes all of it.
+    for src in [&stored(&SHORT, b"abcd"), &src[..17], &[&src[..], b"g"].concat(), &src[..11]] {
+        assert_eq!(fetched(src, 6, 0, &mut part), None);
+    }
+    assert_eq!(fetched(&src, 5, 0, &mut part), None);
+    assert_eq!(fetched(&src, 6, 5, &mut part), None);
+    assert_eq!(fetched(&src, 6, usize::MAX, &mut part), None);
+}
+
+#[test]
 fn a_short_block_is_filled_up_with_zeros() {
     let src = stored(&SHORT, b"abcd");
     assert_eq!(decoded(&raw(), &src, 6).unwrap(), b"ab\0cd\0");
