@@ -33,7 +33,7 @@ reads less of an uncompressed chunk, or reads many chunks of a shard at once is 
 
 ![times as multiples of the baseline](results.png)
 
-The rows of several threads have no baseline, so that they are in their table only.
+The rows of several threads and of futures have no baseline, so that they are in their table only.
 """
 
 

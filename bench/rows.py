@@ -12,7 +12,9 @@ import numpy as np
 from bench.layouts import FRAME, FRAMES, LAYOUTS, SAMPLE, SHAPE, SMALL, Layout, content, volume
 from bench.peers.base import Selection, Values
 
-Kind = Literal["read", "open", "write", "update", "append", "list", "threads", "samples", "dask"]
+Kind = Literal[
+    "read", "open", "write", "update", "append", "list", "threads", "futures", "futures write", "samples", "dask"
+]
 EVERYTHING = Selection((slice(None),) * 3)
 ELEMENTS = 200
 BOX = 12
@@ -20,6 +22,7 @@ OPENS = 20
 POINTS = 20_000
 OUTER = 100
 FRAME_COUNT = 1000
+FUTURES = 300
 ARRAYS = 500
 SAMPLES = 128
 MASKED = 0.001
@@ -120,6 +123,13 @@ def rows() -> Iterator[Row]:
         layout = LAYOUTS[name]
         yield Row("8 threads, one array", f"boxes of 40³, {name}", "threads", layout, _boxes(96, 40), 96)
         yield Row("8 threads, one array", f"single elements, {name}", "threads", layout, _elements(320), 320)
+    for name in SELECTED:
+        yield Row(
+            "futures", f"{FUTURES} boxes of 24³ read, {name}", "futures", LAYOUTS[name], _boxes(FUTURES, 24), FUTURES
+        )
+    for name in SELECTED[:3]:
+        title = f"{FUTURES} boxes of 24³ written, {name}"
+        yield Row("futures", title, "futures write", LAYOUTS[name], _boxes(FUTURES, 24), FUTURES)
     for name in SELECTED[1:]:
         yield Row("Dask", f"sum over blocks of {BLOCK}³, {name}", "dask", LAYOUTS[name])
     yield Row(

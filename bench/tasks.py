@@ -71,6 +71,8 @@ def prepare(row: Row, peer: Peer, site: Site) -> Timed:
     kinds = {
         "read": _read,
         "threads": _read,
+        "futures": _read,
+        "futures write": _update,
         "samples": _samples,
         "dask": _dask,
         "open": _open,
@@ -99,6 +101,8 @@ def _read(row: Row, peer: Peer, site: Site) -> Timed:
             if not np.array_equal(np.asarray(result).reshape(expected.shape), expected):
                 raise WrongError(f"{peer.name} reads other values: {row.title}")
 
+    if row.kind == "futures":
+        return Timed(_nothing, peer.beginning(root, layout, row.boxes(), write=False), check)
     make = peer.threading if row.kind == "threads" else peer.reading
     return Timed(_nothing, make(root, layout, row.selections), check)
 
@@ -160,7 +164,10 @@ def _update(row: Row, peer: Peer, site: Site) -> Timed:
     root = site.own(peer, row)
     if not root.exists():
         shutil.copytree(site.stored(layout), root)
-    task = peer.writing(root, layout, row.boxes(), whole=row.selections == (EVERYTHING,))
+    if row.kind == "futures write":
+        task = peer.beginning(root, layout, row.boxes(), write=True)
+    else:
+        task = peer.writing(root, layout, row.boxes(), whole=row.selections == (EVERYTHING,))
     return Timed(_nothing, task, lambda _: _check_written(row, peer, root, layout))
 
 

@@ -81,6 +81,10 @@ class Peer:
         """Read selections of one open array in threads of the caller."""
         raise CannotError("is not called in threads")
 
+    def beginning(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], write: bool) -> Task:
+        """Read, or write, boxes of one open array, all of which are begun before the first is waited for."""
+        raise CannotError("has no futures")
+
     def sampling(self, roots: Sequence[Path], layout: Layout) -> Task:
         """Read many open arrays, each as a whole."""
         whole = Selection((slice(None),) * len(layout.shape))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import blizzarr
-from bench.peers.base import Library, Values
+from bench.layouts import Layout
+from bench.peers.base import Library, Selection, Task, Values
 from blizzarr.durability import Durability
 
 
@@ -22,6 +25,12 @@ class Blizzarr(Library):
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array[key]
+
+    def beginning(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], write: bool) -> Task:
+        # Futures are those of its interface for TensorStore's users.
+        from bench.peers.tensorstore import BlizzarrTensorStore
+
+        return BlizzarrTensorStore().beginning(root, layout, boxes, write)
 
     def points(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.vindex[key]

@@ -13,7 +13,7 @@ import tensorstore as ts
 
 import blizzarr.tensorstore
 from bench.layouts import Layout
-from bench.peers.base import CannotError, Library, Task, Values
+from bench.peers.base import CannotError, Library, Selection, Task, Values
 
 CORES = os.cpu_count() or 1
 
@@ -49,6 +49,13 @@ class TensorStore(Library):
         arrays = [self.open(str(root)) for root in roots]
         # All are read at once, as its users do.
         return lambda: [[read.result()] for read in [array.read() for array in arrays]]
+
+    def beginning(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], write: bool) -> Task:
+        array = self.open(str(root), write, layout.zarr_format)
+        pairs = [(box.key, values) for box, values in boxes]
+        if write:
+            return lambda: [done.result() for done in [array[key].write(values) for key, values in pairs]]
+        return lambda: [done.result() for done in [array[key].read() for key, _ in pairs]]
 
     def points(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.vindex[key].read().result()
