@@ -43,7 +43,6 @@ class VolumeSource(Stored):
 _LONG: Final = 1 << 16
 """The size in bytes of the largest document that is remembered."""
 _volumes: Final[BoundedCache[bytes, tuple[dict[str, Any], Volume]]] = BoundedCache(64)
-_arrays: Final[BoundedCache[tuple[bytes, Choice, str], ArrayMeta]] = BoundedCache(64)
 
 
 def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
@@ -115,18 +114,12 @@ class Precomputed(WithoutGroups):
         raw, problems = bytes(given), Problems()
         document, volume = read_volume(raw, key)
         choice = self.choose(volume)
-        # A scale is usually opened more than once, and its array depends only on the document, the choice and the path.
-        known = _arrays.get((raw, choice, path))
-        if known is not None:
-            return known.with_attributes({})
         self._check_choice(volume, choice, problems)
         problems.raise_any(key=key, document=document)
         source = VolumeSource(document, {_DOCUMENT: raw}, volume, choice)
         meta = array_of(volume, choice, source, path, problems)
         problems.raise_any(key=key, document=document)
         assert meta is not None, "as there are no problems"
-        if len(raw) <= _LONG:
-            _arrays.keep((raw, choice, path), meta)
         return meta
 
     def _check_choice(self, volume: Volume, choice: Choice, problems: Problems) -> None:
