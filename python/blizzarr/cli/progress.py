@@ -17,8 +17,6 @@ _TELLING: Final = 0.002
 """The fraction of steps, of which some take longer than others, after which their speed is meaningful."""
 _TICK: Final = 0.25
 """Seconds between two looks at what the engine has done."""
-_SHARE: Final = 0.05
-"""The least share of the time that reading, or writing, is taken to have of each part of a copy."""
 
 
 def duration_text(seconds: float) -> str:
@@ -38,7 +36,8 @@ class Meter:
     """A progress callback that, within a ``with`` block, shows the bytes done and their total on standard error.
 
     If something other than bytes is counted, `unit` names it. With `is_copy`, it also moves between two calls, of which
-    each says that a part has been read and then written: by how much the engine has decoded and encoded meanwhile.
+    each says that a part has been read and then written: a byte is half done when the engine has decoded it, and done
+    when the engine has encoded it.
     """
 
     def __init__(self, what: str, *, going_on: bool = False, unit: str = "", is_copy: bool = False) -> None:
@@ -53,7 +52,7 @@ class Meter:
         self._bar: Progress | None = None
         self._total = 0
         self._shown = 0
-        self._part: _Part | None = None
+        self._before_part: int | None = None
         self._lock = Lock()
         self._over = Event()
         self._watcher = Thread(target=self._watch, daemon=True) if is_copy else None
@@ -85,15 +84,16 @@ class Meter:
         with self._lock:
             self.done, self._total = done, total
             if self._watcher is not None:
-                self._part = _Part() if self._part is None else self._part.next()
+                self._before_part = _so_far()
             self._show(done)
 
     def _watch(self) -> None:
         """Show what has been done of the part that is being copied."""
         while not self._over.wait(_TICK):
             with self._lock:
-                if self._before is not None and self._part is not None:
-                    self._show(min(self._total, self.done + self._part.done()))
+                if self._before_part is not None:
+                    halves = _so_far() - self._before_part
+                    self._show(min(self._total, self.done + halves // 2))
 
     def _show(self, done: int) -> None:
         # What was estimated of a part may have been too much.
@@ -130,39 +130,12 @@ class Meter:
         return f"{count:,} {self._unit}" if self._unit else bytes_text(count)
 
 
-class _Part:
-    """The engine's progress in one part of a copy, which is read and then written.
-
-    Of each byte, `share` is taken to be done when it has been decoded. It is the share of the time that reading took in
-    the part before.
-    """
-
-    def __init__(self, share: float = _SHARE) -> None:
-        self._share = share
-        self._begun = self._written = time.monotonic()
-        self._before = _so_far()
-
-    def done(self) -> int:
-        """Return about how many bytes are done."""
-        decoded, encoded = (now - before for now, before in zip(_so_far(), self._before, strict=True))
-        if not encoded:
-            self._written = time.monotonic()
-        return int(self._share * decoded + (1 - self._share) * encoded)
-
-    def next(self) -> _Part:
-        """Return the part that comes after this one."""
-        taken = time.monotonic() - self._begun
-        if taken < 2 * _TICK:
-            return _Part(self._share)
-        return _Part(min(1 - _SHARE, max(_SHARE, (self._written - self._begun) / taken)))
-
-
-def _so_far() -> tuple[int, int]:
-    """Return the bytes that the engine has decoded and encoded, which not all commands need."""
-    from blizzarr._native import progress
+def _so_far() -> int:
+    """Return the bytes that the engine has decoded, and those that it has encoded, in one sum."""
+    from blizzarr._native import progress  # not all commands need it
 
     done = progress()
-    return done["decoded"], done["encoded"]
+    return done["decoded"] + done["encoded"]
 
 
 def _bar(unit: str) -> Progress:
