@@ -122,7 +122,7 @@ def _usable(read_at: ReadAt, last: _Found, complaints: list[str], name: str) -> 
         raise _damaged(ValueError(f"it has no entries, but {last.end.shift:,} bytes precede it"), name)
     if last.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
-    respelled = [entry.raw_name for entry in last.entries if b"\\" in entry.raw_name]
+    respelled = [entry.raw_name for entry in last.entries if entry.is_respelled]
     if respelled:
         first = repr(respelled[0])[1:]
         complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} in all")
@@ -140,7 +140,7 @@ def _usable(read_at: ReadAt, last: _Found, complaints: list[str], name: str) -> 
         if key in entries and (last.intact is False or entries[key].offset == entry.offset):
             # We write each name once, and others each value: this record is in the place of another one.
             raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
-        if key in entries and (b"\\" in entries[key].raw_name) != (b"\\" in entry.raw_name):
+        if key in entries and entries[key].is_respelled != entry.is_respelled:
             raise _damaged(ValueError(f"entry {key!r} is there with slashes and with backslashes"), name)
         if not last.intact and (reason is not None or key in entries):
             # One flipped bit can make such a name, and would hide the entry that has the right one.

@@ -45,7 +45,7 @@ class Names:
         self._hidden: dict[str, Entry] = {}
         self._astray: Entry | None = None  # its offset is wrong, so that any key may be its name
         self._missed = 0
-        self._has_backslashes = any(b"\\" in entry.raw_name for entry in entries.values())
+        self._has_backslashes = any(entry.is_respelled for entry in entries.values())
 
     @cached_property
     def _open(self) -> dict[bytes, Entry]:

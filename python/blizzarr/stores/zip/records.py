@@ -20,6 +20,8 @@ _EPOCH = 0x21
 """1 January 1980, the earliest date; a constant, so that equal values make equal files."""
 _UNIX, _REGULAR = 3 << 8, 0o100644 << 16
 _KIND_MASK, _SYMLINK = 0o170000, 0o120000
+_BACKSLASH: Final = ord("\\")
+"""A number, which Python finds in bytes ten times as fast as it finds other bytes."""
 _BLOCK: Final = 1 << 20
 _LONGEST: Final = CENTRAL.size + 3 * MAX16
 
@@ -45,6 +47,11 @@ class Entry(NamedTuple):
     def encrypted(self) -> bool:
         """True if its bytes cannot be read without a password."""
         return bool(self.flags & ENCRYPTED)
+
+    @property
+    def is_respelled(self) -> bool:
+        """True if its name in the file has backslashes, which are read as slashes."""
+        return _BACKSLASH in self.raw_name
 
     @property
     def is_plain(self) -> bool:
