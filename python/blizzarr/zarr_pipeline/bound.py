@@ -67,6 +67,8 @@ class Bound:
 
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
+        if not self.edges:
+            return ()  # of the only chunk, whose key has no position
         return tuple(map(int, key[len(self.prefix) + len(self.head) :].split(self.separator)))
 
     def knows(self, piece: Any) -> bool:
@@ -109,8 +111,8 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
         # At least NumPy 2.5 leaves their bytes as they are when it converts them to the other order.
         raise NotTakenError(f"{dtype} has another byte order and no unit")
     grid, largest = meta.chunk_grid, meta.largest
-    if not meta.shape or 0 in largest:
-        raise NotTakenError("it has no axes, or chunks without elements")
+    if 0 in largest:
+        raise NotTakenError("it has chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
     if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, native, meta)):
         raise NotTakenError(f"its fill value {fill!r} would be read as {meta.fill_value!r}")
@@ -200,8 +202,10 @@ def _array_path(key: str, rank: int, head: str, separator: str) -> str:
 
     >>> _array_path("a/b/c/0/1", 2, "c/", "/"), _array_path("a/b/0.1", 2, "", "."), _array_path("c.0", 1, "c.", ".")
     ('a/b', 'a/b', '')
+    >>> _array_path("a/b/c", 0, "c/", "/"), _array_path("a/b/0", 0, "", "/")
+    ('a/b', 'a/b')
     """
-    length = rank + head.count("/") if separator == "/" else 1
+    length = rank + head.count("/") if rank and separator == "/" else 1
     return "/".join(key.split("/")[:-length])
 
 

@@ -53,7 +53,7 @@ def whole(
     ((5,), ((0, 1, 1), 7))
     """
     _, _, items, outs, _ = pieces[0]
-    if type(items) is not tuple or len(items) != len(edges) or not items:
+    if type(items) is not tuple or len(items) != len(edges):
         return None
     if type(outs) is not tuple:
         return _points(pieces, edges, place_of)

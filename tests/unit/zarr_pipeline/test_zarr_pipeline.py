@@ -186,11 +186,8 @@ def test_a_store_of_a_user_is_called(tmp_path: Path, engine: list[str], caplog: 
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"dtype": "i4", "shape": ()},
-        {"dtype": "M8[s]", "shape": (3,), "chunks": (2,), "zarr_format": 2, "fill_value": None},
-    ],
-    ids=["no axes", "no fill value"],
+    [{"dtype": "M8[s]", "shape": (3,), "chunks": (2,), "zarr_format": 2, "fill_value": None}],
+    ids=["no fill value"],
 )
 @pytest.mark.filterwarnings("ignore:The data type")
 def test_what_is_read_otherwise_is_left_to_zarr_python(given: dict[str, Any], store: Any, plain: Plain) -> None:
