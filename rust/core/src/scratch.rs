@@ -52,6 +52,18 @@ pub fn with_bytes<R>(length: usize, work: impl FnOnce(&mut [u8]) -> Result<R>) -
     })
 }
 
+/// Adds zeros to a buffer, and gives them.
+pub fn grow(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
+    let before = buffer.len();
+    if before == 0 && buffer.capacity() < length && length > KEEP {
+        *buffer = room::zeroed(length).ok_or_else(|| out_of_memory(length))?;
+    } else {
+        reserve(buffer, length)?;
+        buffer.resize(before + length, 0);
+    }
+    Ok(&mut buffer[before..])
+}
+
 /// Adds to a list as long as stored numbers want it to be.
 pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
     if list.len() == list.capacity() {

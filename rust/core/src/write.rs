@@ -284,12 +284,21 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         Ok(true)
     };
     let last_whole = parts.iter().rposition(|(region, _)| region.covers(&chain.shape));
-    if let Some(at) = last_whole.filter(|_| chain.codecs.is_empty()) {
+    if chain.codecs.is_empty() {
         // The elements are what is stored: they go there at once.
         let before = out.len();
-        let (region, origin) = parts[at];
-        let cell = origin.gather_onto(out, region, &chain.shape, &chain.strides, itemsize)?;
-        if merge(&parts[at + 1..], cell)? {
+        let (cell, rest) = match last_whole {
+            Some(at) => {
+                let (region, origin) = parts[at];
+                (origin.gather_onto(out, region, &chain.shape, &chain.strides, itemsize)?, &parts[at + 1..])
+            }
+            None => {
+                let decoded = decode_whole(chain, existing, scratch::grow(out, chain.length)?, options);
+                decoded.inspect_err(|_| out.truncate(before))?;
+                (&mut out[before..], parts)
+            }
+        };
+        if merge(rest, cell)? {
             return Ok(Encoded::Appended);
         }
         out.truncate(before);
