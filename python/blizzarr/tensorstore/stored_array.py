@@ -222,21 +222,20 @@ _Pair: TypeAlias = tuple[int | None, int | None]
 _NONE: Final[_Pair] = (None, None)
 
 
-def new_shape(
+def resizing(
     view: Form,
-    shape: tuple[int, ...],
     inclusive_min: tuple[int | None, ...] | None,
     exclusive_max: tuple[int | None, ...] | None,
     modes: frozenset[str],
-) -> tuple[int, ...]:
-    """Return the shape of an array that begins at zero, for which a view of it has the new bounds.
+) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """Return what makes of an array's shape the one for which a view of the array has the new bounds.
 
-    Raise `SpecError` when the view has bounds that cannot be changed.
-    Raise `ConstraintError` when more would change than the view shows, or not in the way that was asked for.
+    Raise `SpecError` when the view has bounds that cannot be changed, whatever shape the array has. The result raises
+    `ConstraintError` when more would change than the view shows, or not in the way that was asked for.
 
     >>> from blizzarr.views import IndexTransform
     >>> view = IndexTransform(input_shape=[4, 6], implicit_upper_bounds=[True, True])
-    >>> new_shape(view.T._form, (4, 6), None, (9, None), frozenset())
+    >>> resizing(view.T._form, None, (9, None), frozenset())((4, 6))
     (4, 9)
     """
     rank = view.rank
@@ -254,12 +253,12 @@ def new_shape(
                     f"Invalid resize request for input dimension {dim}: Cannot change explicit {which} bound"
                 )
     if all(new is None for new in (*lower, *upper)):
-        return shape
+        return lambda shape: shape
     demands = _demands(view, lower, upper, "resize_tied_bounds" in modes)
     if all(new == _NONE for new, _ in demands):
         # Dimensions of the view that no dimension of the array belongs to.
-        return shape
-    return tuple(
+        return lambda shape: shape
+    return lambda shape: tuple(
         _checked(dim, size, *demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
     )
 

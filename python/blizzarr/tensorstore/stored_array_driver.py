@@ -48,7 +48,7 @@ from blizzarr.tensorstore.driver import (
 from blizzarr.tensorstore.gathering import Gathering, outcome
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
-from blizzarr.tensorstore.stored_array import StoredArray, new_shape, refuse_missing, stored_of
+from blizzarr.tensorstore.stored_array import StoredArray, refuse_missing, resizing, stored_of
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transfer import Binding, Order, empty_result, read, write, write_parts
@@ -352,10 +352,10 @@ class StoredArrayDriver(KvStoreDriver):
         if self._array.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
+        resized = resizing(form, inclusive_min, exclusive_max, modes)
 
         def decide(shape: tuple[int, ...]) -> tuple[int, ...]:
-            full = shape + self._field.shape
-            return new_shape(form, full, inclusive_min, exclusive_max, modes)[: len(shape)]
+            return resized(shape + self._field.shape)[: len(shape)]
 
         only = "resize_metadata_only" in modes
         if self.transaction is None:

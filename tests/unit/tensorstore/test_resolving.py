@@ -245,3 +245,35 @@ def test_handles_see_what_a_transaction_of_this_process_resized(driver: str, kvs
         return [*found, store.read().result().tolist()]
 
     assert seen(ours) == seen(theirs) == [[0, 0, 0, 0, 0, 0, 1, 0]] * 2 + [[0, 0, 0, 0, 0, 0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("view", "bounds"),
+    [
+        (lambda a: a[0:2], {"exclusive_max": [6, None]}),
+        (lambda a: a, {"inclusive_min": [1, None]}),
+        (lambda a: a.vindex[[0, 1]], {"exclusive_max": [None, 9]}),
+    ],
+    ids=["explicit", "lower", "indices"],
+)
+def test_a_transaction_goes_on_after_a_resize_that_no_array_could_take(
+    view: Callable[[Any], Any], bounds: dict[str, Any], tmp_path: Path
+) -> None:
+    """The view is refused, not the array: nothing is left for the commit, and what was written is stored."""
+
+    def seen(ts: Any) -> Any:
+        spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{tmp_path}/{ts.__name__}/"}}
+        store = ts.open(spec, create=True, dtype="int32", shape=[3, 2]).result()
+        transaction = ts.Transaction()
+        inside = store.with_transaction(transaction)
+        inside[0] = 5
+        with pytest.raises(ValueError, match=r"^(Invalid resize|Output dimension)") as refused:
+            view(inside).resize(**bounds).result()
+        inside[1, 0] = 6
+        found = [str(refused.value).split("; ")[0], inside.read().result().tolist()]
+        transaction.commit_sync()
+        return [*found, store.read().result().tolist()]
+
+    found = seen(ours)
+    assert found == seen(theirs)
+    assert found[1:] == [[[5, 5], [6, 0], [0, 0]]] * 2
