@@ -223,10 +223,15 @@ class KvStoreDriver(Driver):
     def is_near(self) -> bool:
         return isinstance(unwrapped(self.store), LocalStore | MemoryStore)
 
+    @property
+    def pickled_node(self) -> SpecNode:
+        """The spec that a pickle has in the place of the driver."""
+        return self.node()
+
     def __reduce__(self) -> tuple[Any, ...]:
         from blizzarr.tensorstore.opening import reopened
 
-        return reopened, (self.node(), self.readable, self.writable)
+        return reopened, (self.pickled_node, self.readable, self.writable)
 
 
 class AdaptedDriver(Driver):

@@ -46,9 +46,6 @@ from blizzarr.tensorstore.stored_place import KnownMetadata, do_later, shown
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding
 
-# The members of metadata that may change while the array is open.
-_CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
-
 
 class StoredArray(Array):
     """An array that a spec has opened. Its document is looked at, and its chunks are read, as the spec says.
@@ -104,6 +101,16 @@ class StoredArray(Array):
             options["field"] = self.field.name
         schema = schema_of(self.field.dtype, len(self._shape) + len(self.field.shape))
         return self.node.altered(schema=schema, transform=None, options=options)
+
+    @property
+    def pickled_node(self) -> SpecNode:
+        """The spec that opens the array again wherever it is unpickled, also if somebody has resized it by then."""
+        node = self.spec_node()
+        return (
+            node
+            if self.assumed
+            else node.altered(options={**node.options, "metadata": node.options["metadata"].lasting()})
+        )
 
     # Its chunks
 
@@ -161,8 +168,7 @@ class StoredArray(Array):
 
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self._metadata):
-            members = (self.constraints.of(each).to_json().items() for each in (meta, self._metadata))
-            new, old = (dump({name: value for name, value in each if name not in _CHANGING}) for each in members)
+            new, old = (dump(self.constraints.of(each).lasting().to_json()) for each in (meta, self._metadata))
             raise ConstraintError(f"Updated metadata {new} is incompatible with existing metadata {old}")
 
     def refresh(self) -> Self:

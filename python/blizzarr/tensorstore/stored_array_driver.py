@@ -144,6 +144,10 @@ class StoredArrayDriver(KvStoreDriver):
     def node(self, minimal: bool = False) -> SpecNode:
         return self._once(("spec", minimal), lambda: self._array.spec_node(minimal))
 
+    @property
+    def pickled_node(self) -> SpecNode:
+        return self._array.pickled_node
+
     # Its elements
 
     def current(self, form: Form) -> Form:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
@@ -43,6 +43,9 @@ from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK
+
+CHANGING: Final = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
+"""The members that may change while an array stays the same; so may all that are not in a table."""
 
 
 class Chunks(NamedTuple):
@@ -112,6 +115,9 @@ class Constraints(MetadataConstraints):
     def members(self) -> dict[str, Any]:
         """The members of the table as JSON."""
         return {name: self.table[name].to_json(value) for name, value in self.given.items()}
+
+    def lasting(self) -> Self:
+        return type(self)({name: value for name, value in self.given.items() if name not in CHANGING}, self.rank, {})
 
     # What each member stands for; None if that is open.
 

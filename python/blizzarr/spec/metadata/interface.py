@@ -57,6 +57,10 @@ class MetadataConstraints(ABC):
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """Return the member ``metadata``; with `include_defaults`, defaults are included."""
 
+    def lasting(self) -> Self:
+        """Return the constraints without those on what may change while the array stays the same, like its shape."""
+        return self
+
     @abstractmethod
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""

@@ -16,7 +16,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
+from blizzarr.spec.metadata.constraints import CHANGING, Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements, Field
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import encoded
@@ -45,6 +45,9 @@ class DocumentConstraints(Constraints):
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
         return _elements(meta.dtype).fields[0]
+
+    def lasting(self) -> Self:
+        return self.from_json({name: value for name, value in self.extra.items() if name not in CHANGING})
 
     def members(self) -> dict[str, Any]:
         return {}
