@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.dtypes import Kind
-from blizzarr.formats import encode, format_named, format_of
+from blizzarr.formats import encode, format_named, format_of, v3_array
 from blizzarr.json_values import copied
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.transformers import encoding_of
@@ -145,10 +145,12 @@ class ArrayMetadata(_NodeMetadata):
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The document of the array."""
-        documents = encode(self.engine, "")
-        key = format_of(self.engine).node_keys("")[0]
-        return json.loads(documents[key])
+        """The document of the array; for a format that zarr-python does not have, the one that it would have here."""
+        form = format_named(self.zarr_format)
+        if self.zarr_format == 3 and self.engine.format != form.name:
+            # The keys and codecs of such a format need not be those of v3, which `Format.encode` would check.
+            return v3_array.encode(self.engine)
+        return json.loads(form.encode(self.engine, "")[form.node_keys("")[0]])
 
     @property
     def _fill_in_document(self) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr import zarr
 from blizzarr.codecs import CATALOGUE
 from blizzarr.zarr.buffer import Buffer
@@ -354,3 +355,29 @@ def test_no_data_type(zarr_format: Any, dtype: Any) -> None:
     document = {**zarr.create_array({}, shape=4, dtype="i4").metadata.to_dict(), "data_type": 5}
     with pytest.raises(zarr.errors.MetadataValidationError):
         zarr.open_array({"zarr.json": json.dumps(document).encode()})
+
+
+@pytest.mark.parametrize(
+    ("form", "codecs"),
+    [("v3_draft", ["bytes", "gzip"]), ("n5", ["transpose", "n5"]), ("v1", None)],
+    ids=["draft", "n5", "v1"],
+)
+def test_arrays_of_formats_that_zarr_python_does_not_have_show_their_metadata(form: str, codecs: Any) -> None:
+    """As v3, or as v2 for v1."""
+    store: dict[str, bytes] = {}
+    options = {"shape": (4, 6), "chunks": (2, 3), "dtype": "int16", "zarr_format": form, "attributes": {"unit": "m"}}
+    blizzarr.create_array(store, compressors="zlib" if form == "v1" else "gzip", **options)
+    array = zarr.open_array(store, mode="r")
+    metadata = array.metadata
+    assert repr(metadata).startswith(f"{type(metadata).__name__}(shape=(4, 6), ")
+    document = metadata.to_dict()
+    assert (document["shape"], document["fill_value"], document["attributes"]) == ((4, 6), 0, {"unit": "m"})
+    assert metadata == zarr.open_array(store, mode="r").metadata
+    if codecs is None:
+        assert (document["compressor"], document["filters"]) == ({"id": "zlib", "level": 1}, None)
+        assert metadata.compressor.get_config() == document["compressor"]
+    else:
+        assert [codec.to_dict()["name"] for codec in metadata.codecs] == codecs
+        assert [codec["name"] for codec in document["codecs"]] == codecs
+        assert document["data_type"] == "int16"
+    assert metadata.encode_chunk_key((1, 0)) == {"v3_draft": "c1/0", "n5": "1/0", "v1": "1.0"}[form]
