@@ -29,8 +29,14 @@ from blizzarr.transactions import Changes, Outcome, Transaction, changes_in, wat
 from blizzarr.transactions.overlay import Overlay, View, in_range, place_in
 from blizzarr.transfer import Binding, read, write, write_parts
 
+Names = dict[str, list[tuple[int, ...]]]
+"""The names of stored values, with the positions of the chunks in each."""
+
 _TOGETHER = 16
 """The number of chunks that several threads encode at the same time."""
+
+_TOGETHER_BYTES = 1 << 26
+"""The size in bytes of the chunks that one call stores."""
 
 _SMALL = 1 << 15
 """The size in bytes below which encoding a chunk takes less time than handing it to another thread."""
@@ -166,11 +172,11 @@ class Staged:
         self.buffer.write(lowered, source)
         self._changes.check_alone(self._store, self.names)
 
-    def names(self) -> dict[str, list[tuple[int, ...]]]:
+    def names(self) -> Names:
         """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         key, rank = self._meta.chunk_keys.value_key, len(self._meta.shape)
-        result: dict[str, list[tuple[int, ...]]] = {}
+        result: Names = {}
         for position in list(self.buffer.chunks):
             result.setdefault(prefix + key(position[:rank]), []).append(position)
         return result
@@ -266,7 +272,10 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(store)
-        move = POOL.far_away()(self._move) if is_remote(store) else self._move
+        if is_remote(store):
+            move = POOL.far_away()(self._move)
+        else:
+            move, names = self._move, self._move_together(binding, names, outcome)
         with nothing_left() as futures:
             for positions in names.values():
                 submit(partial(move, binding, positions), futures)
@@ -276,6 +285,21 @@ class Staged:
                     outcome.stored.append(name)
                 else:
                     outcome.fail([name], failure)
+
+    def _move_together(self, binding: Binding, names: Names, outcome: Outcome) -> Names:
+        """Write many chunks in one call; return those that are to be written one by one, each with its own error."""
+        left: Names = {}
+        named = list(names.items())
+        most = max(1, _TOGETHER_BYTES // self._chunk_bytes)
+        for first in range(0, len(named), most):
+            some = named[first : first + most]
+            try:
+                self._move(binding, [position for _, positions in some for position in positions])
+            except Exception:
+                left.update(some)
+            else:
+                outcome.stored += [name for name, _ in some]
+        return left
 
     def _written_to(self, store: Store, watch: bool = True) -> Binding:
         """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
