@@ -19,6 +19,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
     ViewOutOfBoundsError,
 )
+from blizzarr.futures import Pace
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType, element_dtype
@@ -39,6 +40,9 @@ Shared = dict[Any, Any]
 
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
+
+DOCUMENTS: Final = Pace()
+"""A running estimate of how long changing a document on this machine takes."""
 
 Bounds = tuple[int | None, ...] | None
 

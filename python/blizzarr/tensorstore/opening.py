@@ -45,7 +45,7 @@ from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_j
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores.requests import each
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
-from blizzarr.tensorstore.driver import Driver, Request
+from blizzarr.tensorstore.driver import DOCUMENTS, Driver, Request
 from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
@@ -103,13 +103,17 @@ def open(
         return failed(error)
     is_plain = (read, write, context, transaction) == (None,) * 4
     request = _PLAIN if is_plain else Request(read, write, context, transaction)
-    quick = is_quick(node)
-    work: Callable[[], TensorStore] = partial(open_node if quick else open_slowly, node, request)
+    quick, kvstore = is_quick(node), node.kvstore
+    # Documents that are created wait for the device.
+    is_local = quick or (kvstore is not None and kvstore.driver == "file")
+    work: Callable[[], TensorStore] = partial(open_node if is_local else open_slowly, node, request)
     if transaction is not None:
         work = delaying(transaction, work)
     if batch is not None:
         return add_work(batch, work)
-    return at_once(work) if quick else submit(work)
+    if quick:
+        return at_once(work)
+    return DOCUMENTS.submit(work) if is_local else submit(work)
 
 
 def _change_of(changes: dict[str, Any]) -> Change | None:
@@ -131,7 +135,6 @@ def is_quick(node: SpecNode) -> bool:
         return bool(node.bases or node.driver == "array") and all(map(is_quick, node.bases))
     if kvstore.driver == "memory":
         return True
-    # Documents that are created wait for the device.
     return kvstore.driver == "file" and not node.options["mode"].create
 
 

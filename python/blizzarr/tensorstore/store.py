@@ -38,7 +38,7 @@ from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, write_now
-from blizzarr.tensorstore.driver import Driver, read_now, resolved_view, with_bounds_of, with_transaction
+from blizzarr.tensorstore.driver import DOCUMENTS, Driver, read_now, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.in_flight import begin_read, begin_write, gathered_read
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of, form_of
@@ -410,7 +410,8 @@ class TensorStore(Pretty, Indexed):
             driver = self._driver.resize(self._form, lower, upper, modes)
             return store_of(driver, with_bounds_of(driver, self._form))
 
-        return submit(self._in_transaction(work), kind=ChangeFuture)
+        begin = DOCUMENTS.submit if self._driver.is_near else submit
+        return begin(self._in_transaction(work), kind=ChangeFuture)
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
