@@ -10,7 +10,7 @@ import atexit
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, Final, TypeVar
@@ -92,7 +92,12 @@ class Gathering:
     def _call_for_help(self) -> None:
         if not self._is_awaited:
             self._is_awaited = True
-            POOL.put(pending(self.empty))
+            try:
+                POOL.put(pending(self.empty))
+            except BaseException:
+                # An interrupt: whoever begins something later calls again.
+                self._is_awaited = False
+                raise
 
     def empty(self) -> None:
         """Do everything that was begun."""
@@ -126,7 +131,12 @@ class Gathering:
         finally:
             # Without the lock, as there may be callbacks.
             if outcomes is not None:
-                _settle(zip(part, outcomes, strict=True))
+                try:
+                    _settle(part, outcomes)
+                except BaseException:
+                    # An interrupt before that has begun.
+                    _settle(part, outcomes)
+                    raise
             else:
                 # An interrupt, which becomes the error of the future that this thread waits for.
                 for future in part:
@@ -179,19 +189,18 @@ def _outcomes(futures: Sequence[Gathered[Any]]) -> Sequence[Any]:
     return done
 
 
-def _settle(pairs: Iterable[tuple[Gathered[Any], Any]]) -> None:
-    """Give futures their results, or errors."""
-    pairs = iter(pairs)
+def _settle(futures: Sequence[Gathered[Any]], outcomes: Sequence[Any]) -> None:
+    """Give futures their results, or errors; what is done stays as it is."""
     try:
-        for future, result in pairs:
+        for future, result in zip(futures, outcomes, strict=True):
             future.what = future.driver = None
             if isinstance(result, Exception):
                 fail(future, result)
             else:
                 finish(future, result)
     except BaseException:
-        # An interrupt, or a callback that ends the thread: others wait for the rest.
-        _settle(pairs)
+        # An interrupt, or a callback that ends the thread: others wait for the rest, and for what was interrupted.
+        _settle(futures, outcomes)
         raise
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,47 @@ def test_an_interrupt_ends_one_wait(tmp_path: Path, alone: None, monkeypatch: py
             futures[3].result()
     assert futures[8].result() is None
     assert store[:10].read().result().tolist() == [0, 1, 2, 3, 0, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("where", ["_settle", "finish"])
+def test_an_interrupt_after_the_work_loses_no_result(
+    tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Those that were written, or read, together have theirs, although only one of them was waited for."""
+    store = _store(tmp_path)
+    futures = [store[at].write(at) for at in range(1, 10)]
+    original = getattr(gathering, where)
+    interrupts = [KeyboardInterrupt()]
+
+    def interrupted(*given: Any) -> Any:
+        if interrupts:
+            raise interrupts.pop()
+        return original(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gathering, where, interrupted)
+        with suppress(KeyboardInterrupt):
+            futures[3].result()
+    assert not interrupts
+    assert all(future.done() for future in futures)
+    assert store[:10].read().result().tolist() == list(range(10))
+
+
+def test_an_interrupt_before_a_thread_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is begun later has one that does it."""
+    store = _store(tmp_path)
+    store[...] = np.arange(64, dtype=np.int32)
+
+    def interrupted(future: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(POOL, "put", interrupted)
+        futures = [store[0].read()]
+        with pytest.raises(KeyboardInterrupt):
+            store[1].read()
+    futures += [store[at].read() for at in range(2, 5)]
+    assert futures[-1].result(timeout=20) == 4
 
 
 def test_much_is_done_in_parts(tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
