@@ -309,6 +309,8 @@ def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Fo
     """
     if not target.writable:
         raise NotWritableError("Destination does not support writing.")
+    target.catch_up()
+    source.catch_up()
     target_form, source_form = target.current(target_form), source.current(source_form)
     if not source.readable:
         raise NotReadableError("Source does not support reading.")

@@ -162,6 +162,11 @@ class Driver(ABC):
         """The reads and writes that it is to do together; None if it does each by itself."""
         return None
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no read or write is to be done together with others, so that what follows comes later."""
+        return self.gathering is None or self.gathering.is_empty
+
     def catch_up(self) -> None:
         """Do the reads and writes that were begun, so that what follows comes later."""
         if self.gathering is not None and not self.gathering.is_empty:

@@ -49,10 +49,10 @@ _latest: weakref.ref[Future[Any]] | None = None
 """The read or write that was begun last."""
 
 
-def _is_next(gathering: Gathering | None) -> bool:
+def _is_next(driver: Driver) -> bool:
     """Return whether everything that was begun before has been waited for."""
     latest = None if _latest is None else _latest()
-    return (latest is None or is_asked(latest)) and (gathering is None or gathering.is_empty)
+    return (latest is None or is_asked(latest)) and driver.is_idle
 
 
 def begin_read(
@@ -61,7 +61,7 @@ def begin_read(
     """Return the future of a read that decodes these chunks; `read` takes the state that it shares with others."""
     global _last, _latest
     gathering = driver.gathering
-    is_now = _is_next(gathering) and driver.is_quick(form)
+    is_now = _is_next(driver) and driver.is_quick(form)
     shared: Shared | None = None
     state = None
     if chunks:
@@ -108,7 +108,7 @@ def begin_write(write: partial[None], is_kept: bool) -> WriteFutures:
     global _latest
     driver, form, elements = write.args
     gathering = driver.gathering
-    if WRITING.seconds < QUICK and _is_next(gathering) and driver.is_quick(form):
+    if WRITING.seconds < QUICK and _is_next(driver) and driver.is_quick(form):
         done = at_once(WRITING.timed, write)
         _latest = weakref.ref(done)
         return write_futures(done, done)

@@ -41,7 +41,7 @@ from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, w
 from blizzarr.tensorstore.driver import DOCUMENTS, Driver, read_now, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.in_flight import begin_read, begin_write, gathered_read
 from blizzarr.transactions import Transaction, delaying
-from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of, form_of
+from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.transform import index
 
@@ -309,7 +309,11 @@ class TensorStore(Pretty, Indexed):
         work = self._storing(source)
         if batch is not None:
             future = add_work(batch, work, ChangeFuture)
-        elif self._driver.is_quick(self._form, True) and (not is_view or driver_of(source).is_quick(form_of(source))):
+        elif (
+            self._driver.is_quick(self._form, True)
+            and self._driver.is_idle
+            and (not is_view or (source._driver.is_quick(source._form) and source._driver.is_idle))
+        ):
             future = at_once(work)
         elif is_view or self._driver.gathering is None:
             future = submit(work, kind=ChangeFuture)

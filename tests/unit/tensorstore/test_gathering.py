@@ -68,6 +68,31 @@ def test_what_comes_later_sees_what_was_begun(tmp_path: Path, alone: None) -> No
     assert np.asarray(ts.open(store.spec()).result()).tolist() == [5] * 4
 
 
+def test_small_writes_in_memory_do_not_overtake(alone: None) -> None:
+    """Large ones to the same elements, which are left to others."""
+    spec = {"driver": "zarr3", "kvstore": "memory://overtaken/"}
+    layout = ts.ChunkLayout(chunk_shape=[1 << 16])
+    store = ts.open(spec, dtype="int32", shape=[1 << 20], chunk_layout=layout, create=True).result()
+    large = store.write(1)
+    small = store[5:7].write(2)
+    assert not large.done()
+    assert (small.result(), large.result()) == (None, None)
+    assert store[4:8].read().result().tolist() == [1, 2, 2, 1]
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_copy_comes_after_what_was_begun(tmp_path: Path, alone: None, is_begun: bool) -> None:
+    """In the array that is read, and in the one that is written."""
+    source, target = _store(tmp_path / "a"), _store(tmp_path / "b")
+    kept = [store[at].write(at + first) for store, first in ((source, 1), (target, 50)) for at in range(8)]
+    if is_begun:
+        target[:4].write(source[:4]).result()
+    else:
+        target[:4] = source[:4]
+    assert np.asarray(target[:8]).tolist() == [1, 2, 3, 4, 54, 55, 56, 57]
+    assert all(future.done() for future in kept)
+
+
 def test_a_source_may_change_at_once(tmp_path: Path, alone: None) -> None:
     """Unless the caller says that it will not, small ones are copied."""
     store = _store(tmp_path)
