@@ -170,7 +170,7 @@ class Driver(ABC):
     def catch_up(self) -> None:
         """Do the reads and writes that were begun, so that what follows comes later."""
         if self.gathering is not None and not self.gathering.is_empty:
-            self.gathering.empty()
+            self.gathering.catch_up()
 
     # Changing it
 

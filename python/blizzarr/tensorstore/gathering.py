@@ -33,7 +33,7 @@ WRITING: Final = Pace()
 class Gathered(Future[T]):
     """The future of a read or write that may be done together with others."""
 
-    __slots__ = ("begun_in", "driver", "gathering", "size", "what")
+    __slots__ = ("begun_in", "driver", "gathering", "outcome", "size", "what")
 
     gathering: Gathering
     driver: Any
@@ -44,6 +44,8 @@ class Gathered(Future[T]):
     """About as many bytes as it moves."""
     begun_in: int
     """The process that has begun it, or 0."""
+    outcome: tuple[Any] | None
+    """The result, or the error, once the work is done; whoever has done it, or waits, gives it to the future."""
 
     def force(self) -> None:
         # What a parent has begun, a forked child begins if somebody waits for it there.
@@ -80,7 +82,7 @@ class Gathering:
         """Return the future of a read or write, which `force` begins."""
         future: Any = pending(None, kind)
         future.gathering, future.driver, future.what, future.size = self, driver, what, size
-        future.begun_in = 0
+        future.begun_in, future.outcome = 0, None
         set_work(future, partial(self._finish, future))
         return future
 
@@ -99,6 +101,12 @@ class Gathering:
                 self._is_awaited = False
                 raise
 
+    def catch_up(self) -> None:
+        """Do what was begun until now, and not what others begin meanwhile."""
+        for future in tuple(self._waiting):
+            while not future.done():
+                self._do_some(future)
+
     def empty(self) -> None:
         """Do everything that was begun."""
         self._is_awaited = False
@@ -114,7 +122,6 @@ class Gathering:
     def _do_some(self, wanted: Gathered[Any] | None = None) -> None:
         """Do what has waited longest, or else what is wanted, as far as one call may do it."""
         part: list[Gathered[Any]] = []
-        outcomes: Sequence[Any] | None = None
         try:
             with self._lock:
                 part = self._first()
@@ -124,24 +131,35 @@ class Gathering:
                 for future in part:
                     # From here on it cannot be cancelled.
                     set_work(future, None)
-                part = [future for future in part if not future.done()]
-                outcomes = _outcomes(part)
+                _work([future for future in part if not future.done() and future.outcome is None])
                 for _ in range(count):
                     self._waiting.popleft()
         finally:
             # Without the lock, as there may be callbacks.
-            if outcomes is not None:
-                try:
-                    _settle(part, outcomes)
-                except BaseException:
-                    # An interrupt before that has begun.
-                    _settle(part, outcomes)
-                    raise
-            else:
-                # An interrupt, which becomes the error of the future that this thread waits for.
-                for future in part:
-                    set_work(future, partial(self._finish, future))
-                self._call_for_help()
+            try:
+                self._settle(part)
+            except BaseException:
+                # An interrupt before that has begun.
+                self._settle(part)
+                raise
+
+    def _settle(self, part: Sequence[Gathered[Any]]) -> None:
+        """Give futures their results, or errors; what is done stays as it is."""
+        try:
+            for future in part:
+                if future.outcome is None:
+                    # An interrupt, which becomes the error of the future that this thread waits for.
+                    if not future.done():
+                        set_work(future, partial(self._finish, future))
+                        self._call_for_help()
+                elif isinstance(future.outcome[0], Exception):
+                    fail(future, future.outcome[0])
+                else:
+                    finish(future, future.outcome[0])
+        except BaseException:
+            # An interrupt, or a callback that ends the thread: others wait for the rest, and for what was interrupted.
+            self._settle(part)
+            raise
 
     def _first(self) -> list[Gathered[Any]]:
         """Return reads that waited longest, or writes, of one driver."""
@@ -172,10 +190,10 @@ class Gathering:
                 fail(future, ConflictError(LOST))
 
 
-def _outcomes(futures: Sequence[Gathered[Any]]) -> Sequence[Any]:
-    """Do the work of futures, and return the result of each, or its error."""
+def _work(futures: Sequence[Gathered[Any]]) -> None:
+    """Do the work of futures: each then has its outcome."""
     if not futures:
-        return []
+        return
     first, what = futures[0], [future.what for future in futures]
     try:
         if not isinstance(first, GatheredWrite):
@@ -185,23 +203,10 @@ def _outcomes(futures: Sequence[Gathered[Any]]) -> Sequence[Any]:
         else:
             done = first.driver.write_all(what)
     except Exception as error:
-        return [error] * len(futures)
-    return done
-
-
-def _settle(futures: Sequence[Gathered[Any]], outcomes: Sequence[Any]) -> None:
-    """Give futures their results, or errors; what is done stays as it is."""
-    try:
-        for future, result in zip(futures, outcomes, strict=True):
-            future.what = future.driver = None
-            if isinstance(result, Exception):
-                fail(future, result)
-            else:
-                finish(future, result)
-    except BaseException:
-        # An interrupt, or a callback that ends the thread: others wait for the rest, and for what was interrupted.
-        _settle(futures, outcomes)
-        raise
+        done = [error] * len(futures)
+    for future, result in zip(futures, done, strict=True):
+        future.outcome = (result,)
+        future.what = future.driver = None
 
 
 def outcome(work: Callable[..., T], *given: Any) -> T | Exception:

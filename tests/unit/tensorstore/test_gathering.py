@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 from blizzarr import tensorstore as ts
 from blizzarr.errors import BlizzarrError, CodecError
-from blizzarr.futures import POOL
+from blizzarr.futures import POOL, has_work, set_work
 from blizzarr.tensorstore import gathering, in_flight, stored_array_driver
 
 
@@ -213,14 +214,14 @@ def test_an_interrupt_ends_one_wait(tmp_path: Path, alone: None, monkeypatch: py
     assert store[:10].read().result().tolist() == [0, 1, 2, 3, 0, 5, 6, 7, 8, 9]
 
 
-@pytest.mark.parametrize("where", ["_settle", "finish"])
+@pytest.mark.parametrize("where", [(gathering.Gathering, "_settle"), (gathering, "finish")])
 def test_an_interrupt_after_the_work_loses_no_result(
-    tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch, where: str
+    tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch, where: tuple[Any, str]
 ) -> None:
     """Those that were written, or read, together have theirs, although only one of them was waited for."""
     store = _store(tmp_path)
     futures = [store[at].write(at) for at in range(1, 10)]
-    original = getattr(gathering, where)
+    original = getattr(*where)
     interrupts = [KeyboardInterrupt()]
 
     def interrupted(*given: Any) -> Any:
@@ -229,7 +230,7 @@ def test_an_interrupt_after_the_work_loses_no_result(
         return original(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(gathering, where, interrupted)
+        patched.setattr(*where, interrupted)
         with suppress(KeyboardInterrupt):
             futures[3].result()
     assert not interrupts
@@ -254,6 +255,41 @@ def test_an_interrupt_before_a_thread_is_asked(tmp_path: Path, monkeypatch: pyte
     assert futures[-1].result(timeout=20) == 4
 
 
+def test_nothing_is_done_twice(tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By one who has waited for the work of another thread, which has not given the results yet."""
+    store, calls = _store(tmp_path), []
+    has_begun, may_end = threading.Event(), threading.Event()
+    write_all, settle = stored_array_driver.StoredArrayDriver.write_all, gathering.Gathering._settle
+
+    def slow(self: Any, writes: Any) -> Any:
+        calls.append(len(writes))
+        has_begun.set()
+        assert may_end.wait(20)
+        return write_all(self, writes)
+
+    def late(*given: Any) -> None:
+        if threading.current_thread() is first:
+            second.join(20)
+        settle(*given)
+
+    monkeypatch.setattr(stored_array_driver.StoredArrayDriver, "write_all", slow)
+    monkeypatch.setattr(gathering.Gathering, "_settle", late)
+    kept, wanted = [store[:4].write(at) for at in range(3)], store[4:8].write(5)
+    first = threading.Thread(target=kept[1].result)
+    found: list[Any] = []
+    second = threading.Thread(target=lambda: found.append(wanted.exception()))
+    # Whoever waits for a future takes its work, and then for the lock.
+    first.start()
+    assert has_begun.wait(20)
+    set_work(wanted.commit, partial(store._driver.gathering._finish, wanted.commit))
+    second.start()
+    while has_work(wanted.commit):
+        pass
+    may_end.set()
+    first.join(20)
+    assert (calls, found) == ([3], [None])
+
+
 def test_much_is_done_in_parts(tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first result does not wait for the last."""
     monkeypatch.setattr(gathering, "_MOST", 4)
@@ -273,7 +309,7 @@ def test_what_nobody_waits_for_is_stored_in_the_end(tmp_path: Path) -> None:
     store = _store(tmp_path)
     script = (
         f"from blizzarr import tensorstore as ts\n"
-        f"from blizzarr.futures import POOL\n"
+        f"from blizzarr.futures import POOL, has_work, set_work\n"
         f"store = ts.open({store.spec().to_json()!r}).result()\n"
         f"POOL.put = lambda future: None\n"
         f"futures = [store[at].write(at) for at in range(64)]\n"
