@@ -9,7 +9,6 @@ for each read, so that each gets what was stored when it was asked for, or later
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -22,13 +21,13 @@ from blizzarr.futures import (
     at_once,
     is_asked,
     keep_alive,
+    pending,
     resolved,
-    submit,
     write_futures,
 )
 from blizzarr.indexing.form import Form
-from blizzarr.tensorstore.driver import KEPT_BYTES, Chunk, Driver, Elements, Shared
-from blizzarr.tensorstore.gathering import WRITING, Gathered, GatheredWrite, Gathering
+from blizzarr.tensorstore.driver import KEPT_BYTES, Chunk, Driver, Elements, Shared, read_now
+from blizzarr.tensorstore.gathering import WRITING, Gathered, GatheredWrite
 
 _SMALL: Final = 1 << 20
 """The most bytes that are copied where the caller may change them."""
@@ -55,12 +54,9 @@ def _is_next(driver: Driver) -> bool:
     return (latest is None or is_asked(latest)) and driver.is_idle
 
 
-def begin_read(
-    driver: Driver, form: Form, order: str, chunks: set[Chunk], read: Callable[[Shared | None], Elements]
-) -> Future[Elements]:
-    """Return the future of a read that decodes these chunks; `read` takes the state that it shares with others."""
+def begin_read(driver: Driver, form: Form, order: str, chunks: set[Chunk]) -> Future[Elements]:
+    """Return the future of a read that decodes these chunks."""
     global _last, _latest
-    gathering = driver.gathering
     is_now = _is_next(driver) and driver.is_quick(form)
     shared: Shared | None = None
     state = None
@@ -82,22 +78,26 @@ def begin_read(
         state.needed |= chunks
     future: Future[Elements]
     if is_now:
-        future = at_once(read, shared)
-    elif gathering is not None:
-        future = gathered_read(gathering, driver, form, order, shared)
-        future.force()
+        future = at_once(read_now, driver, form, order, shared)
     else:
-        future = submit(partial(read, shared))
+        future = read_later(driver, form, order, shared)
+        future.force()
     keep_alive(future, state)
     _latest = weakref.ref(future)
     return future
 
 
-def gathered_read(
-    gathering: Gathering, driver: Driver, form: Form, order: str, shared: Shared | None
-) -> Gathered[Elements]:
-    """Return the future of a read that begins with `force`."""
-    return gathering.made(Gathered, driver, (form, order, shared), driver.moved(form))
+def read_later(driver: Driver, form: Form, order: str, shared: Shared | None) -> Future[Elements]:
+    """Return the future of a read that `force` begins: together with others, unless these would wait long for it."""
+    gathering = driver.gathering
+    if gathering is not None and driver.is_quick(form):
+        return gathering.made(Gathered, driver, (form, order, shared), driver.moved(form))
+    return pending(partial(_read_in_turn, driver, form, order, shared))
+
+
+def _read_in_turn(driver: Driver, form: Form, order: str, shared: Shared | None) -> Elements:
+    driver.catch_up()
+    return read_now(driver, form, order, shared)
 
 
 def begin_write(write: partial[None], is_kept: bool) -> WriteFutures:

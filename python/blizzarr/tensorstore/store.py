@@ -39,7 +39,7 @@ from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_vi
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, write_now
 from blizzarr.tensorstore.driver import DOCUMENTS, Driver, read_now, resolved_view, with_bounds_of, with_transaction
-from blizzarr.tensorstore.in_flight import begin_read, begin_write, gathered_read
+from blizzarr.tensorstore.in_flight import begin_read, begin_write, read_later
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of
 from blizzarr.views.dim_expression import Subscript
@@ -270,12 +270,12 @@ class TensorStore(Pretty, Indexed):
         if batch is None:
             chunks = driver.decoded(form)
             if chunks or gathering is not None:
-                return begin_read(driver, form, order, chunks, partial(read_now, driver, form, order))
+                return begin_read(driver, form, order, chunks)
             work = self._in_transaction(partial(read_now, driver, form, order, None))
             return at_once(work) if driver.is_quick(form) else submit(work)
         shared = shared_state(batch)
         if gathering is not None:
-            return add_future(batch, gathered_read(gathering, driver, form, order, shared))
+            return add_future(batch, read_later(driver, form, order, shared))
         return add_work(batch, self._in_transaction(partial(read_now, driver, form, order, shared)))
 
     def write(

@@ -20,7 +20,7 @@ import pytest
 from blizzarr import tensorstore as ts
 from blizzarr.errors import BlizzarrError, CodecError
 from blizzarr.futures import POOL, has_work, set_work
-from blizzarr.tensorstore import gathering, in_flight, stored_array_driver
+from blizzarr.tensorstore import driver, gathering, in_flight, stored_array_driver
 
 
 def _store(place: Path, shape: tuple[int, ...] = (64,), chunks: tuple[int, ...] = (4,), **more: Any) -> Any:
@@ -302,6 +302,29 @@ def test_much_is_done_in_parts(tmp_path: Path, alone: None, monkeypatch: pytest.
     futures[5].result()
     assert [future.done() for future in futures] == [True] * 7 + [False] * 4
     assert store[:12].read().result().tolist() == list(range(12))
+
+
+def test_small_reads_do_not_wait_for_large_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread does each of these, after what was begun before it."""
+    monkeypatch.setattr(stored_array_driver, "_QUICK_BYTES", 32)
+    store, is_done, read = _store(tmp_path), threading.Event(), driver.read_now
+
+    def slow(driver: Any, form: Any, *given: Any) -> Any:
+        if form.shape == (64,):
+            assert is_done.wait(20)
+        return read(driver, form, *given)
+
+    monkeypatch.setattr(in_flight, "read_now", slow)
+    kept = [store[at].write(at) for at in range(1, 10)]
+    large = store.read()
+    with ts.Batch() as batch:
+        other = store.read(batch=batch)
+    assert store[5].read().result() == 5
+    assert (large.done(), other.done()) == (False, False)
+    is_done.set()
+    for future in (large, other):
+        assert future.result().tolist() == [*range(10)] + [0] * 54
+    assert all(future.done() for future in kept)
 
 
 def test_what_nobody_waits_for_is_stored_in_the_end(tmp_path: Path) -> None:
