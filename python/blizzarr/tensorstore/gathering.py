@@ -65,7 +65,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self._begin()
-        _ALL.add(self)
+        _ALL[self] = None
 
     def _begin(self) -> None:
         self._lock = RLock()
@@ -217,18 +217,23 @@ def outcome(work: Callable[..., T], *given: Any) -> T | Exception:
         return error
 
 
-_ALL: Final[weakref.WeakSet[Gathering]] = weakref.WeakSet()
+_ALL: Final[weakref.WeakKeyDictionary[Gathering, None]] = weakref.WeakKeyDictionary()
+
+
+def _alive() -> list[Gathering]:
+    """Return all there are; other threads may make more meanwhile, with which an iteration would fail."""
+    return [gathering for ref in _ALL.keyrefs() if (gathering := ref()) is not None]
 
 
 @atexit.register
 def _store() -> None:
     """Store what was written, but not waited for."""
-    for gathering in tuple(_ALL):
+    for gathering in _alive():
         if gathering.is_writing():
             gathering.empty()
 
 
 @in_child
 def _renew() -> None:
-    for gathering in tuple(_ALL):
+    for gathering in _alive():
         gathering.renew()

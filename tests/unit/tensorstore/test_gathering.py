@@ -341,6 +341,19 @@ def test_what_nobody_waits_for_is_stored_in_the_end(tmp_path: Path) -> None:
     assert store.read().result().tolist() == list(range(64))
 
 
+def test_arrays_that_others_open_do_not_keep_writes_from_being_stored(tmp_path: Path, alone: None) -> None:
+    """At the end of the process, when other threads still run."""
+    store, others = _store(tmp_path), []
+    futures = [store[at].write(at) for at in range(1, 5)]
+    sys.setprofile(lambda *_: others.append(gathering.Gathering()))
+    try:
+        gathering._store()
+    finally:
+        sys.setprofile(None)
+    assert len(others) > 1
+    assert [future.done() for future in futures] == [True] * 4
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:This process")
 def test_a_forked_child_does_not_write_for_its_parent(tmp_path: Path, alone: None) -> None:
