@@ -207,9 +207,18 @@ class CodecChain:
             chunk = codec.after(chunk)
         return steps
 
+    def calls_python(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> bool:
+        """Return whether the engine calls functions in Python for chunks of this type and shape."""
+        return _is_python(self.steps(dtype, chunk_shape))
+
     def to_json(self) -> list[dict[str, Any]]:
         """Return the chain as a list for a metadata document."""
         return [codec.to_json() for codec in self.all]
+
+
+def _is_python(part: object) -> bool:
+    """Return whether a step, or one of those within it, is in Python."""
+    return isinstance(part, list | tuple) and (part[:1] == ("python",) or any(map(_is_python, part)))
 
 
 @lru_cache(256)

@@ -187,8 +187,12 @@ class StoredArrayDriver(KvStoreDriver):
 
     @cached_property
     def gathering(self) -> Gathering | None:
+        meta = self._outside.metadata
         alone = self._by_bytes or self._must_be_stored or self.transaction is not None or not self.is_near
-        return None if alone or self._array.metadata.dtype.numpy.hasobject else Gathering()
+        if alone or meta.dtype.numpy.hasobject:
+            return None
+        # What is in Python may itself read the array, for which it must not wait.
+        return None if meta.codecs.calls_python(meta.dtype, meta.chunk_shape) else Gathering()
 
     def moved(self, form: Form) -> int:
         return max(super().moved(form), self._chunk_bytes if self._decodes else 0)

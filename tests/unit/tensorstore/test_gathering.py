@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr import tensorstore as ts
+from blizzarr.codecs import BytesBytesCodec
 from blizzarr.errors import BlizzarrError, CodecError
 from blizzarr.futures import POOL, has_work, set_work
 from blizzarr.tensorstore import driver, gathering, in_flight, stored_array_driver
@@ -325,6 +327,36 @@ def test_small_reads_do_not_wait_for_large_ones(tmp_path: Path, monkeypatch: pyt
     for future in (large, other):
         assert future.result().tolist() == [*range(10)] + [0] * 54
     assert all(future.done() for future in kept)
+
+
+def test_codecs_in_python_may_read_the_array_themselves(tmp_path: Path) -> None:
+    """In whatever thread the engine calls them."""
+    own = threading.local()
+
+    class Reading(BytesBytesCodec):
+        name = "test.reading"
+
+        def encode(self, decoded: bytes) -> bytes:
+            return decoded[::-1]
+
+        def decode(self, encoded: bytes, max_size: int) -> bytes:
+            if not getattr(own, "is_reading", False):
+                own.is_reading = True
+                try:
+                    found.append(int(store[5].read().result()))
+                finally:
+                    own.is_reading = False
+            return encoded[::-1]
+
+    blizzarr.register_codec(Reading)
+    found: list[int] = []
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/", "metadata": {"codecs": ["bytes", "test.reading"]}}
+    layout = ts.ChunkLayout(chunk_shape=[4000])
+    store = ts.open(spec, dtype="int32", shape=[40000], chunk_layout=layout, create=True).result()
+    store[...] = np.arange(40000, dtype=np.int32)
+    reads = [store[at : at + 9000].read() for at in range(0, 30000, 4000)]
+    assert [int(future.result(timeout=30)[0]) for future in reads] == list(range(0, 30000, 4000))
+    assert set(found) == {5}
 
 
 def test_what_nobody_waits_for_is_stored_in_the_end(tmp_path: Path) -> None:
