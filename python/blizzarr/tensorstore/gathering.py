@@ -125,15 +125,13 @@ class Gathering:
         try:
             with self._lock:
                 part = self._first()
-                count = len(part)
                 if not part and wanted is not None:
                     part = [wanted]
                 for future in part:
                     # From here on it cannot be cancelled.
                     set_work(future, None)
                 _work([future for future in part if not future.done() and future.outcome is None])
-                for _ in range(count):
-                    self._waiting.popleft()
+                self._forget_done()
         finally:
             # Without the lock, as there may be callbacks.
             try:
@@ -163,8 +161,7 @@ class Gathering:
 
     def _first(self) -> list[Gathered[Any]]:
         """Return reads that waited longest, or writes, of one driver."""
-        while self._waiting and self._waiting[0].done():
-            self._waiting.popleft()
+        self._forget_done()
         part: list[Gathered[Any]] = []
         size = 0
         # Others may append meanwhile.
@@ -176,6 +173,10 @@ class Gathering:
                 break
             part.append(future)
         return part
+
+    def _forget_done(self) -> None:
+        while self._waiting and (self._waiting[0].outcome is not None or self._waiting[0].done()):
+            self._waiting.popleft()
 
     def is_writing(self) -> bool:
         """Return whether a write was begun that is not done."""

@@ -359,6 +359,25 @@ def test_codecs_in_python_may_read_the_array_themselves(tmp_path: Path) -> None:
     assert set(found) == {5}
 
 
+def test_a_signal_handler_may_read_during_a_write(tmp_path: Path, alone: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it begins and does not wait for is done by others."""
+    store, write_parts, begun = _store(tmp_path), stored_array_driver.write_parts, []
+
+    def handled(*given: Any) -> None:
+        if not begun:
+            begun.append(store[1].read())
+            assert begun[0].result() == 1
+            begun.extend(store[at].read() for at in range(2, 6))
+        write_parts(*given)
+
+    futures = [store[at].write(at) for at in range(1, 10)]
+    monkeypatch.setattr(stored_array_driver, "write_parts", handled)
+    futures[3].result()
+    store._driver.catch_up()
+    assert all(future.done() for future in begun)
+    assert [int(future.result()) for future in begun] == [1, 2, 3, 4, 5]
+
+
 def test_what_nobody_waits_for_is_stored_in_the_end(tmp_path: Path) -> None:
     """Before the process ends."""
     store = _store(tmp_path)
