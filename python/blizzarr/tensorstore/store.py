@@ -309,11 +309,7 @@ class TensorStore(Pretty, Indexed):
         work = self._storing(source)
         if batch is not None:
             future = add_work(batch, work, ChangeFuture)
-        elif (
-            self._driver.is_quick(self._form, True)
-            and self._driver.is_idle
-            and (not is_view or (source._driver.is_quick(source._form) and source._driver.is_idle))
-        ):
+        elif self._is_ready(writes=True) and (not is_view or source._is_ready()):
             future = at_once(work)
         elif is_view or self._driver.gathering is None:
             future = submit(work, kind=ChangeFuture)
@@ -322,6 +318,9 @@ class TensorStore(Pretty, Indexed):
         else:
             future = at_once(work)
         return write_futures(future, future)
+
+    def _is_ready(self, writes: bool = False) -> bool:
+        return self._driver.is_quick(self._form, writes) and self._driver.is_idle
 
     def _in_transaction(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return the work with a guard that delays the commit of the view's transaction until it is done."""
