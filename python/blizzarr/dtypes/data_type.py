@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -96,6 +96,12 @@ class DataType:
         NumPy's ``isnative`` ignores sub-arrays.
         """
         return all(inner.dtype.is_native for inner in self.fields) if self.fields else self.numpy.isnative
+
+    @property
+    def of_scalars(self) -> DataType:
+        """The type in the machine's byte order, which is that of NumPy's scalars; structs keep that of their fields."""
+        is_scalar = self.fields or self.numpy.isnative
+        return self if is_scalar else replace(self, numpy=self.numpy.newbyteorder("="))
 
     @property
     def part(self) -> DataType:

@@ -192,7 +192,7 @@ def _struct(dtype: DataType, value: Any) -> np.generic:
 def _set(target: Any, key: Any, dtype: DataType, shape: tuple[int, ...], value: Any) -> None:
     """Set an element, or each element of a sub-array of this shape."""
     if not shape:
-        target[key] = convert(dtype, value)
+        target[key] = convert(dtype.of_scalars, value)
         return
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]

@@ -86,3 +86,40 @@ def test_data_types_as_in_documents_have_no_order(dtype: dict[str, Any]) -> None
     assert array.metadata.dtype == DataType.parse(dtype)
     assert array.serializer == BytesCodec("little")
     assert array[...].tobytes() == np.full(3, array.fill_value, array.dtype).tobytes()
+
+
+SPECIAL: list[tuple[str, Any]] = [
+    (">f4", np.nan),
+    (">f8", "0x7ff8000000000001"),
+    (">f2", float("-inf")),
+    (">c8", 2 + 1j),
+    (">c16", [1.5, "NaN"]),
+    (">c8", complex(np.nan, np.inf)),
+    (">M8[s]", "NaT"),
+    (">m8[s]", 5),
+    (">M8[s]", None),
+]
+
+
+@pytest.mark.parametrize("zarr_format", ["v1", "v2"])
+@pytest.mark.parametrize(("order", "value"), SPECIAL)
+def test_fill_values_for_structs_of_both_orders(zarr_format: str, order: str, value: Any) -> None:
+    """A field in the other byte order gets the value that the same field in the machine's order gets."""
+    mixed, plain = ([("a", "<i2"), ("b", each)] for each in (order, order.replace(">", "<")))
+    expected = blizzarr.create_array(
+        {}, shape=1, dtype=plain, fill_value={"a": 1, "b": value}, zarr_format=zarr_format
+    )[:]
+    store: dict[str, bytes] = {}
+    made = blizzarr.create_array(
+        store, shape=1, dtype=np.dtype(mixed), fill_value={"a": 1, "b": value}, zarr_format=zarr_format
+    )
+    for found in (made, blizzarr.open_array(store)):
+        assert found.dtype["b"].str == order
+        assert found[:].astype(expected.dtype).tobytes() == expected.tobytes()
+
+
+def test_fill_values_with_padding_for_structs_of_both_orders() -> None:
+    padded = np.dtype([("a", "u1"), ("b", "<f8"), ("c", ">c8")], align=True)
+    value = np.array([(1, 2, 3 + 4j)], padded)[0]
+    found = blizzarr.create_array({}, shape=1, dtype=padded, fill_value=value, zarr_format="v2")
+    assert found[0].item() == (1, 2.0, 3 + 4j)
