@@ -106,12 +106,13 @@ def run(
             progress=meter,
             executor=executor,
         )
-    if as_json:
-        typer.echo(json.dumps(report.to_dict(), indent=2))
-    else:
-        from blizzarr.display.reports import report_lines
+    with failing(UNCHECKED):
+        if as_json:
+            typer.echo(json.dumps(report.to_dict(), indent=2))
+        else:
+            from blizzarr.display.reports import report_lines
 
-        print_lines(report_lines(report, limit, as_options))
+            print_lines(report_lines(report, limit, as_options))
     damaged = report.count(Severity.ERROR) and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):
         raise typer.Exit(DAMAGED)

@@ -53,11 +53,12 @@ def run(
     with failing(TROUBLE), executor_of(scheduler) as executor, config.set(threads=threads), Meter("diff") as meter:
         sides = map(open_node, places)
         comparison = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)
-    if as_json:
-        typer.echo(json.dumps(comparison.to_dict(), indent=2))
-    else:
-        from blizzarr.display.reports import comparison_lines
+    with failing(TROUBLE):
+        if as_json:
+            typer.echo(json.dumps(comparison.to_dict(), indent=2))
+        else:
+            from blizzarr.display.reports import comparison_lines
 
-        print_lines(comparison_lines(comparison, limit))
+            print_lines(comparison_lines(comparison, limit))
     if not comparison.same:
         raise typer.Exit(TROUBLE if comparison.unreadable else DIFFERENT)

@@ -18,6 +18,9 @@ def failing(status: int) -> Iterator[None]:
     """Print errors of the library as they are, and exit with this status; any other exception is a bug of ours."""
     try:
         yield
+    except BrokenPipeError:
+        # The reader of a report has seen enough; Click ends the command without a word.
+        raise
     except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise

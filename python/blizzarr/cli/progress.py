@@ -7,6 +7,8 @@ import time
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final, Self
 
+import typer
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -59,7 +61,8 @@ class Meter:
 
     def __enter__(self) -> Self:
         self._started = self._printed = time.monotonic()
-        if sys.stderr.isatty():
+        # There is no sys.stderr if the shell has closed it: `2>&-`.
+        if sys.stderr and sys.stderr.isatty():
             self._bar = _bar(self._unit)
             self._bar.start()
         if self._watcher is not None:
@@ -119,7 +122,7 @@ class Meter:
         if new > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
             speed = max(1.0, new / (now - self._started))
             text += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
-        print(text, file=sys.stderr, flush=True)
+        typer.echo(text, err=True)
 
     def _ratio(self, done: int, total: int) -> str:
         return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"

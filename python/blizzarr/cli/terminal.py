@@ -48,6 +48,6 @@ def print_lines(lines: Iterable[RenderableType]) -> None:
     """Print a report; output to a file or a program is not wrapped."""
     from rich.console import Console
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
+    console = Console(highlight=False, width=10_000 if columns() is None else None)
     for line in lines:
         console.print(line)

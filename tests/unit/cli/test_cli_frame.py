@@ -66,6 +66,44 @@ def test_info_without_standard_output(run: Run, data: Path, monkeypatch: pytest.
     assert run("info", data)[:3] == (0, "", "")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes files")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("check data.zarr", 0),
+        ("diff data.zarr data.zarr", 0),
+        ("diff data.zarr data.zarr/series", 1),
+        ("check data.zarr/nothing", 2),
+        ("copy data.zarr copied.zarr", 0),
+        ("upgrade data.zarr", 0),
+    ],
+)
+def test_the_status_where_the_shell_has_closed_files(data: Path, arguments: str, status: int, closed: str) -> None:
+    command = ["sh", "-c", f'exec "$0" -m blizzarr {arguments} {closed}', sys.executable]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == status
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", ["check data.zarr", "check --json data.zarr", "diff data.zarr data.zarr"])
+def test_a_report_that_finds_no_space_is_no_damage_and_no_difference(data: Path, arguments: str) -> None:
+    command = ["sh", "-c", f'exec "$0" -m blizzarr {arguments} >/dev/full', sys.executable]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "blizzarr: [Errno 28] No space left on device\n")
+
+
+def test_progress_without_standard_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`print` would have put its lines among those of the report."""
+    monkeypatch.setattr("sys.stderr", None)
+    monkeypatch.setattr(progress, "_QUIET", -1.0)
+    monkeypatch.setattr(progress, "_PAUSE", -1.0)
+    with progress.Meter("check", unit="objects") as meter:
+        meter(1, 2)
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
 def test_help_gives_no_type_to_what_takes_no_value(run: Run, verb: list[str]) -> None:
     assert "<bool>" not in run(*verb, "--help").out
