@@ -52,13 +52,13 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
 class _Directory:
     """Holds the lock of a directory among threads and processes."""
 
-    _descriptor: int | None
-    _lock: Generator[None, None, None] | None
+    # In the class, because Ctrl-C may come before `__init__`, but never before `__del__`.
+    _descriptor: int | None = None
+    _lock: Generator[None, None, None] | None = None
     """The lock among threads, from right before it is taken; see `SoleLock.hold`."""
 
     def __init__(self, store: LocalStore, path: str, prefix: str) -> None:
         self._store, self._path, self._prefix = store, path, prefix
-        self._descriptor = self._lock = None
 
     def __enter__(self) -> None:
         try:

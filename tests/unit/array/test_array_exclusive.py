@@ -193,3 +193,10 @@ def test_what_was_interrupted_can_be_done_again(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(KeyboardInterrupt):
             array.append([5])
     assert array.append([5]) == (2,)
+
+
+def test_an_interrupt_before_the_lock_was_initialised() -> None:
+    """Ctrl-C right then printed an AttributeError of `__del__`."""
+    directory = object.__new__(exclusion._Directory)
+    directory.__del__()
+    assert (directory._lock, directory._descriptor) == (None, None)
