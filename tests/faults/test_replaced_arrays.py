@@ -186,6 +186,24 @@ def test_row_129_arrays_of_consolidated_metadata_are_removed_too(zarr_format: in
             old[...]
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_row_129_arrays_that_stale_consolidated_metadata_list_are_removed_too(zarr_format: int, tmp_path: Path) -> None:
+    """Other programs remove the files of a member, and leave the document of the group as it is."""
+    root = blizzarr.create_group(tmp_path / "a", zarr_format=zarr_format)
+    for name in ("gone", "kept"):
+        root.create_array(name, data=DATA, chunks=(2, 2))
+    blizzarr.consolidate_metadata(tmp_path / "a")
+    before = blizzarr.open_group(tmp_path / "a", use_consolidated=True)["gone"]
+    shutil.rmtree(tmp_path / "a/gone")
+    (tmp_path / "a/kept" / ("zarr.json" if zarr_format == 3 else ".zarray")).unlink()
+    group = blizzarr.open_group(tmp_path / "a", use_consolidated=True)
+    for old in (before, group["gone"]):
+        with pytest.raises(ConflictError, match="found nothing: somebody has removed the array"):
+            old[...]
+    # Consolidated metadata may have the only copy of a document.
+    assert (group["kept"][...] == DATA).all()
+
+
 @pytest.mark.parametrize("kind", STORES)
 def test_row_129_what_is_cut_off_is_neither_written_nor_zero(kind: str, tmp_path: Path) -> None:
     store = STORES[kind](tmp_path)

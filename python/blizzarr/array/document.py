@@ -7,7 +7,7 @@ layout of the old array then, and what is read in it is an error; `rust/core/src
 from __future__ import annotations
 
 from blizzarr import _native
-from blizzarr.errors import BlizzarrError, ConflictError
+from blizzarr.errors import BlizzarrError, ConflictError, UnsupportedOperationError
 from blizzarr.formats import StoredNode, find_again, find_likely, find_many, format_of, forms_again, stored_document
 from blizzarr.formats.document import Stored
 from blizzarr.hierarchy.changing import NodesAbove
@@ -53,8 +53,14 @@ class _Decode:
         return known.documents[key], known.meta.shape
 
     def _needs_none(self) -> bool:
-        """Return whether the array may have no document of its own: if consolidated metadata still list it."""
+        """Return whether the array may have no document of its own: if consolidated metadata still list it.
+
+        Other programs leave consolidated metadata stale when they remove an array, so its values must be there, too,
+        where it takes no request to look for them.
+        """
         source = self._metadata.source
+        if not is_remote(self._store) and _has_no_values(self._store, self._path, self._metadata):
+            return False
         if source is None or isinstance(source, Stored):
             return True
         names = self._path.split("/")
@@ -63,6 +69,17 @@ class _Decode:
             if group is not None and isinstance(group.meta, GroupMeta) and group.meta.consolidated is not None:
                 return "/".join(names[count:]) in group.meta.consolidated
         return False
+
+
+def _has_no_values(store: Store, path: str, metadata: ArrayMeta) -> bool:
+    """Return whether nothing is stored below an array; False if its chunks may lie elsewhere, or cannot be listed."""
+    if metadata.storage_transformers:
+        return False
+    try:
+        listing = store.list_dir(format_of(metadata).chunk_prefix(path))
+    except UnsupportedOperationError:
+        return False
+    return not (listing.keys or listing.prefixes)
 
 
 def find_same(store: Store, path: str, metadata: ArrayMeta, above: NodesAbove | None = None) -> StoredNode:
