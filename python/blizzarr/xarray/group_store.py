@@ -125,7 +125,8 @@ class GroupStore(ZarrStore):
                     f"append_dim={self._append_dim!r} does not match any existing dataset dimensions {dimensions}"
                 )
         short = [name for name in new if self._append_dim in variables[name].dims]
-        if short and (end := self._stored_end()):
+        # Without the coordinate, the others say how far the dimension is.
+        if short and (end := self._stored_end() or self.get_dimensions().get(self._append_dim)):
             raise ValueError(
                 f"expected variables that are there, found {short!r}, which would have no elements for the {end} that "
                 f"are stored along {self._append_dim!r}. Write them for the whole dimension first, without append_dim"
