@@ -350,7 +350,7 @@ def test_a_dataset_is_written_as_a_whole_or_not_at_all(tmp_path: Path, mode: Any
 def test_nothing_grows_before_all_can_be_written(tmp_path: Path) -> None:
     dataset = xr.Dataset({"a": ("x", [1, 2, 3]), "b": ("x", [1.5, 2.5, 3.5])}, attrs={"title": "old"})
     dataset.blizzarr.to_zarr(tmp_path / "a.zarr")
-    more = dataset.assign(b=("x", ["p", "q", "r"]), c=("x", np.array([1, "a", None], object))).assign_attrs(title="new")
+    more = dataset.assign(b=("x", ["p", "q", "r"]), c=("y", np.array([1, "a", None], object))).assign_attrs(title="new")
     with pytest.raises(ValueError, match=r"Mismatched dtypes|mixed native types"):
         more.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
     with pytest.raises(ValueError, match="mixed native types"):
