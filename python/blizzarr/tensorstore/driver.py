@@ -153,7 +153,7 @@ class Driver(ABC):
         lower, upper, implicit_lower, implicit_upper, labels, _ = form_of(self.domain)
         return Form(lower, upper, implicit_lower, implicit_upper, labels, identity_maps(len(lower)))
 
-    def moved(self, form: Form) -> int:
+    def bytes_moved(self, form: Form) -> int:
         """Return about how many bytes are decoded or encoded for a view."""
         return prod(form.shape) * self.dtype.numpy_dtype.itemsize
 
@@ -169,7 +169,7 @@ class Driver(ABC):
 
     def catch_up(self) -> None:
         """Do the reads and writes that were begun, so that what follows comes later."""
-        if self.gathering is not None and not self.gathering.is_empty:
+        if self.gathering is not None:
             self.gathering.catch_up()
 
     # Changing it

@@ -33,13 +33,13 @@ WRITING: Final = Pace()
 class Gathered(Future[T]):
     """The future of a read or write that may be done together with others."""
 
-    __slots__ = ("begun_in", "driver", "gathering", "outcome", "size", "what")
+    __slots__ = ("begun_in", "driver", "gathering", "outcome", "request", "size")
 
     gathering: Gathering
     driver: Any
     """The driver, which has `read_all` and `write_all`."""
-    what: Any
-    """What is read or written, as the driver takes it."""
+    request: Any
+    """The view that is read or written, and what belongs to it, as the driver takes it."""
     size: int
     """About as many bytes as it moves."""
     begun_in: int
@@ -78,10 +78,10 @@ class Gathering:
         """True if nothing is to be done."""
         return not self._waiting
 
-    def made(self, kind: type[Gathered[T]], driver: Any, what: Any, size: int) -> Gathered[T]:
+    def future_of(self, kind: type[Gathered[T]], driver: Any, request: Any, size: int) -> Gathered[T]:
         """Return the future of a read or write, which `force` begins."""
         future: Any = pending(None, kind)
-        future.gathering, future.driver, future.what, future.size = self, driver, what, size
+        future.gathering, future.driver, future.request, future.size = self, driver, request, size
         future.begun_in, future.outcome = 0, None
         set_work(future, partial(self._finish, future))
         return future
@@ -195,22 +195,22 @@ def _work(futures: Sequence[Gathered[Any]]) -> None:
     """Do the work of futures: each then has its outcome."""
     if not futures:
         return
-    first, what = futures[0], [future.what for future in futures]
+    first, requests = futures[0], [future.request for future in futures]
     try:
         if not isinstance(first, GatheredWrite):
-            done: Sequence[Any] = first.driver.read_all(what)
-        elif len(what) == 1:
-            done = WRITING.timed(first.driver.write_all, what)
+            done: Sequence[Any] = first.driver.read_all(requests)
+        elif len(requests) == 1:
+            done = WRITING.timed(first.driver.write_all, requests)
         else:
-            done = first.driver.write_all(what)
+            done = first.driver.write_all(requests)
     except Exception as error:
         done = [error] * len(futures)
     for future, result in zip(futures, done, strict=True):
         future.outcome = (result,)
-        future.what = future.driver = None
+        future.request = future.driver = None
 
 
-def outcome(work: Callable[..., T], *given: Any) -> T | Exception:
+def result_or_error(work: Callable[..., T], *given: Any) -> T | Exception:
     """Return the result of work, or the error that it raises."""
     try:
         return work(*given)

@@ -91,7 +91,7 @@ def read_later(driver: Driver, form: Form, order: str, shared: Shared | None) ->
     """Return the future of a read that `force` begins: together with others, unless these would wait long for it."""
     gathering = driver.gathering
     if gathering is not None and driver.is_quick(form):
-        return gathering.made(Gathered, driver, (form, order, shared), driver.moved(form))
+        return gathering.future_of(Gathered, driver, (form, order, shared), driver.bytes_moved(form))
     return pending(partial(_read_in_turn, driver, form, order, shared))
 
 
@@ -116,7 +116,7 @@ def begin_write(write: partial[None], is_kept: bool) -> WriteFutures:
     if is_copied:
         # Whoever writes little may use the same memory again at once.
         elements = elements.copy()
-    future = gathering.made(GatheredWrite, driver, (form, elements), driver.moved(form))
+    future = gathering.future_of(GatheredWrite, driver, (form, elements), driver.bytes_moved(form))
     future.force()
     _latest = weakref.ref(future)
     return write_futures(resolved(None) if is_copied else future, future)

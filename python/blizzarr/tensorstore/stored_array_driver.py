@@ -45,7 +45,7 @@ from blizzarr.tensorstore.driver import (
     put_into,
     read_now,
 )
-from blizzarr.tensorstore.gathering import Gathering, outcome
+from blizzarr.tensorstore.gathering import Gathering, result_or_error
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray, refuse_missing, resizing, stored_of
@@ -194,8 +194,8 @@ class StoredArrayDriver(KvStoreDriver):
         # What is in Python may itself read the array, for which it must not wait.
         return None if meta.codecs.calls_python(meta.dtype, meta.chunk_shape) else Gathering()
 
-    def moved(self, form: Form) -> int:
-        return max(super().moved(form), self._chunk_bytes if self._decodes else 0)
+    def bytes_moved(self, form: Form) -> int:
+        return max(super().bytes_moved(form), self._chunk_bytes if self._decodes else 0)
 
     def read_all(self, reads: Sequence[tuple[Form, Order, Shared | None]]) -> list[Any]:
         """Read several views at once, and return the elements of each, or the error.
@@ -207,8 +207,8 @@ class StoredArrayDriver(KvStoreDriver):
         with suppress(Exception):  # it comes again where each is read by itself
             self._look()
             for number, (form, order, shared) in enumerate(reads):
-                shape, axes, scalar = lower_form(self._as_now(form), self._shape)
-                if axes and 0 not in shape and not scalar and self.readable:
+                shape, axes, _ = lower_form(self._as_now(form), self._shape)
+                if axes and 0 not in shape and self.readable:
                     binding = self._binding(self._array) if shared is None else self._shared(shared)
                     since = None if shared is None else shared.get("since")
                     out = empty_result(shape, binding.dtype, order)
@@ -220,7 +220,7 @@ class StoredArrayDriver(KvStoreDriver):
                     results[number] = out if is_read else None
         for number, (form, order, shared) in enumerate(reads):
             if results[number] is None:
-                results[number] = outcome(read_now, self, form, order, shared)
+                results[number] = result_or_error(read_now, self, form, order, shared)
         return results
 
     def write_all(self, writes: Sequence[tuple[Form, Elements]]) -> list[Exception | None]:
@@ -238,7 +238,7 @@ class StoredArrayDriver(KvStoreDriver):
                 ]
                 write_parts(self._to_write(self._array), parts)
                 return [None] * len(writes)
-        return [outcome(write_now, self, form, elements) for form, elements in writes]
+        return [result_or_error(write_now, self, form, elements) for form, elements in writes]
 
     def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
         if self.transaction is not None:

@@ -21,6 +21,19 @@ pytestmark = [
 ]
 
 
+def forked(work: Callable[[], object]) -> int:
+    """Return a forked child that does some work, with the status 1 if that raises an error."""
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return child
+
+
 def _in_a_child(work: Callable[[], object], lock: ForkedLock) -> int:
     """Run `work` in a child that is forked while another thread has the lock; return the signal that ended it."""
     taken, done = threading.Event(), threading.Event()
@@ -33,15 +46,7 @@ def _in_a_child(work: Callable[[], object], lock: ForkedLock) -> int:
     thread = threading.Thread(target=hold)
     thread.start()
     taken.wait(60)
-    child = os.fork()
-    if not child:
-        signal.alarm(20)
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
+    _, status = os.waitpid(forked(work), 0)
     done.set()
     thread.join()
     return status

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_forks import forked
 
 import blizzarr
 from blizzarr import tensorstore as ts
@@ -411,24 +410,12 @@ def test_a_forked_child_does_not_write_for_its_parent(tmp_path: Path, alone: Non
     """It does so where it waits; and what the child begins is not mixed with what the parent has begun."""
     store = _store(tmp_path)
     futures = [store[at].write(at) for at in range(1, 6)]
-    child = _forked(lambda: store[7].write(7).result())
+    child = forked(lambda: store[7].write(7).result())
     assert os.waitpid(child, 0)[1] == 0
     assert np.asarray(ts.open(store.spec()).result()).tolist()[:8] == [0, 1, 0, 0, 0, 0, 0, 7]
-    child = _forked(lambda: futures[3].result())
+    child = forked(lambda: futures[3].result())
     assert os.waitpid(child, 0)[1] == 0
     assert np.asarray(ts.open(store.spec()).result()).tolist()[:8] == [0, 1, 0, 0, 4, 0, 0, 7]
     for future in futures:
         future.result()
     assert store[:8].read().result().tolist() == [0, 1, 2, 3, 4, 5, 0, 7]
-
-
-def _forked(work: Callable[[], object]) -> int:
-    child = os.fork()
-    if not child:
-        signal.alarm(20)
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return child
