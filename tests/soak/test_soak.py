@@ -30,8 +30,6 @@ LONG = [
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.thorough] * (name in LONG)) for name in EXPERIMENTS]
 )
-# Who opens a group while others remove it may see it without its document, and with what is below it.
-@pytest.mark.filterwarnings("ignore:no document says that")
 def test_a_promise_holds(name: str, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[name]
     reason = experiment.needs()

@@ -406,14 +406,22 @@ def read_member(store: Store, path: str, form: Format) -> Node | None:
 
 
 def _implied(store: Store, path: str, form: Format | None) -> Node | None:
-    """Return what `find_implied` finds, with a warning if a document is missing."""
+    """Return what `find_implied` finds, with a warning if a document is missing.
+
+    Others may create the node meanwhile. The nodes below it show that there is a group, and its document is read again.
+    """
     implied = find_implied(store, path, form)
-    if implied is not None and not is_complete(implied.meta):
+    if implied is None:
+        return None
+    stored = find(store, path, form)
+    if stored is not None:
+        return stored.meta
+    if not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents"
         )
-    return None if implied is None else implied.meta
+    return implied.meta
 
 
 def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:

@@ -102,3 +102,22 @@ def test_members_are_found_and_not_hidden() -> None:
     del root["deep"]
     assert list(root) == ["color"]
     assert not list(store.list("deep/"))
+
+
+def test_what_is_created_while_it_is_looked_for_has_its_attributes() -> None:
+    """F-8: a group whose document and member are stored between two looks of a reader is shown with its document."""
+
+    made: dict[str, bytes] = {}
+    blizzarr.create_group(made, attributes={"by": "another"}).create_array("x", data=[1])
+
+    class Late(MemoryStore):
+        """Somebody creates the group just before the reader lists its prefix."""
+
+        def list_dir(self, prefix: str) -> Any:
+            for key, value in made.items():
+                self.set(f"late/{key}", value)
+            return super().list_dir(prefix)
+
+    group = blizzarr.open(Late(), path="late")
+    assert isinstance(group, Group)
+    assert (group.attrs.get("by"), group.metadata.format) == ("another", "v3")
