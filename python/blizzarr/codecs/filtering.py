@@ -86,6 +86,18 @@ class _Filter:
     def name(self) -> str:
         return self.codec.name
 
+    @property
+    def element(self) -> tuple[int, int, bool] | None:
+        """The bytes of an element, decoded and encoded, and whether decoding changes nothing, for the engine.
+
+        None unless each element is encoded by itself, so that a part can be decoded.
+        """
+        if not self.codec.elementwise:
+            return None
+        taken = self.codec.decoded_type(self.given)
+        made = self.codec.encoded_type(taken)
+        return taken.itemsize, made.itemsize, self.codec.decodes_to_type and made == taken
+
     def encoded_size(self, decoded: int) -> int:
         taken = self.codec.decoded_type(self.given)
         return self.codec.encoded_count(decoded // taken.itemsize) * self.codec.encoded_type(taken).itemsize

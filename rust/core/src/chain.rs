@@ -3,12 +3,13 @@
 //! In encode order a chain is: transpositions (composed into one), the array-to-bytes step (plain elements, or a
 //! shard of inner chunks with a chain of their own), then bytes-to-bytes codecs.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::codec::element::{normalise_booleans, Swap};
 use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
-use crate::region::c_strides;
+use crate::region::{c_strides, Region};
 use crate::store::ranges;
 use crate::subchunk_order::SubchunkOrder;
 
@@ -165,16 +166,22 @@ impl Chain {
         self.fixed
     }
 
-    /// The fewest elements that fill whole bytes where elements are stored each by itself, in its place: how many bytes they
-    /// are, decoded and stored; `None` where elements are not stored like that.
-    pub fn stored_elements(&self) -> Option<(usize, usize)> {
-        let Serializer::Elements = self.serializer else { return None };
-        let itemsize = self.elements.itemsize;
-        let both = self.codecs.iter().try_fold((itemsize, itemsize), |(decoded, stored), codec| {
-            let (count, encoded) = codec.encoded_elements(stored)?;
-            Some((decoded.checked_mul(count)?, encoded))
-        });
-        both.filter(|&(_, stored)| stored > 0)
+    /// The unit of a cell whose elements are stored each by itself, in its place; `None` where they are not.
+    pub fn stored_elements(&self) -> Option<Unit> {
+        let (unit, codecs) = self.unit();
+        (matches!(self.serializer, Serializer::Elements) && codecs == self.codecs.len()).then_some(unit)
+    }
+
+    /// How the first codecs store elements, as many of them as encode every element alone, and the number of these codecs.
+    pub fn unit(&self) -> (Unit, usize) {
+        let mut unit = Unit { decoded: self.elements.itemsize, stored: self.elements.itemsize };
+        for (number, codec) in self.codecs.iter().enumerate() {
+            let next = codec.encoded_elements(unit.stored).filter(|&(_, stored)| stored > 0);
+            let Some((count, stored)) = next else { return (unit, number) };
+            let Some(decoded) = unit.decoded.checked_mul(count) else { return (unit, number) };
+            unit = Unit { decoded, stored };
+        }
+        (unit, self.codecs.len())
     }
 
     /// Whether the stored bytes are those of the elements, in their stored byte order.
@@ -197,19 +204,7 @@ impl Chain {
 
     /// Undoes the bytes-to-bytes codecs into exactly `dst`, whose length the serializer knows.
     pub fn decode_exact(&self, encoded: &[u8], dst: &mut [u8]) -> Result<()> {
-        match self.codecs.as_slice() {
-            [] if encoded.len() == dst.len() => {
-                dst.copy_from_slice(encoded);
-                Ok(())
-            }
-            [] => Err(wrong_length(dst.len(), encoded.len())),
-            [only] => only.decode_exact(encoded, dst),
-            [first, rest @ ..] => crate::scratch::with_vec(|outer| {
-                // Of a part of a chunk, fewer elements than its last stored bytes have room for may be wanted.
-                decode_tail(rest, encoded, first.max_encoded_len(dst.len()), outer)?;
-                first.decode_exact(outer, dst)
-            }),
-        }
+        decode_exact(&self.codecs, encoded, dst)
     }
 
     /// Undoes the bytes-to-bytes codecs when the decoded length is not known (a shard).
@@ -241,6 +236,29 @@ impl Chain {
             }
         }
         stages(&self.codecs, serialized, dst)
+    }
+}
+
+/// Undoes codecs into exactly `dst`.
+pub fn decode_exact(codecs: &[Box<dyn BytesToBytes>], encoded: &[u8], dst: &mut [u8]) -> Result<()> {
+    match codecs {
+        [] if encoded.len() == dst.len() => {
+            dst.copy_from_slice(encoded);
+            Ok(())
+        }
+        [] => Err(wrong_length(dst.len(), encoded.len())),
+        [only] => only.decode_exact(encoded, dst),
+        [first, rest @ ..] if first.decodes_to_itself() => decode_exact(rest, encoded, dst),
+        [first, rest @ ..] => {
+            if let (Some(sum), before) = (rest[rest.len() - 1].checksum(), &codecs[..rest.len()]) {
+                return decode_exact(before, sum.verify(encoded)?, dst);
+            }
+            crate::scratch::with_vec(|outer| {
+                // Of a part of a chunk, fewer elements than its last stored bytes have room for may be wanted.
+                decode_tail(rest, encoded, first.max_encoded_len(dst.len()), outer)?;
+                first.decode_exact(outer, dst)
+            })
+        }
     }
 }
 
@@ -298,4 +316,26 @@ impl Shard {
 
 pub fn wrong_length(expected: usize, found: usize) -> Error {
     Error::decode("bytes", format!("expected {expected} bytes, found {found}"))
+}
+
+/// The fewest elements that fill whole stored bytes: how many bytes they are, decoded and stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    pub decoded: usize,
+    pub stored: usize,
+}
+
+impl Unit {
+    /// The stored bytes of a span of decoded ones that begins and ends with a unit, or at the end of the cell.
+    pub fn stored(self, span: &Range<usize>) -> Range<usize> {
+        let rest = (span.end % self.decoded * self.stored).div_ceil(self.decoded);
+        span.start / self.decoded * self.stored..span.end / self.decoded * self.stored + rest
+    }
+
+    /// The span of decoded bytes between the first and the last wanted element, and what shares stored bytes with them.
+    pub fn span(self, chain: &Chain, region: &Region) -> Option<Range<usize>> {
+        let span = region.span(&chain.strides, chain.elements.itemsize)?;
+        let end = span.end.next_multiple_of(self.decoded).min(chain.length);
+        Some(span.start / self.decoded * self.decoded..end)
+    }
 }

@@ -31,6 +31,7 @@ pub mod read;
 mod read_ahead;
 mod read_cached;
 pub mod read_element;
+mod read_packed;
 mod read_raw;
 mod read_shard;
 pub mod reduce;

@@ -24,6 +24,7 @@ use crate::pool;
 use crate::progress::{self, Count};
 use crate::read_ahead::read_ahead;
 use crate::read_cached::CachedChunk;
+use crate::read_packed::Packed;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
@@ -38,9 +39,6 @@ const UNDISTURBED: usize = 100;
 /// versions would otherwise take hours, if it is slow as well.
 const PATIENCE: Duration = Duration::from_secs(4);
 const AT_LEAST: usize = 3;
-
-/// Reading less of a shorter value saves less than asking for it costs.
-const LONG: u64 = 32 << 10;
 
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
@@ -207,8 +205,15 @@ pub fn read_cell(
     }
     let exists = match chain.stored_elements() {
         Some(unit) => read_raw(chain, unit, reader, region, target).map_err(|error| error.in_codec(chain.last_codec())),
-        None if read_needed(chain, reader, region, target)? => Ok(true),
-        None => with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target)),
+        None => {
+            let part = Packed::of(chain, region);
+            match &part {
+                Some(part) if part.read(reader, region, target)? => Ok(true),
+                _ => with_encoded(chain, reader, |encoded| {
+                    decode_elements(chain, encoded, region, target, part.as_ref())
+                }),
+            }
+        }
     };
     progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
     exists
@@ -227,47 +232,22 @@ pub fn with_encoded(chain: &Chain, reader: &dyn Reader, work: impl FnOnce(&[u8])
     })
 }
 
-/// Reads and decodes no more of an encoded cell than the region needs, where the codec can tell what that is; `false` where
-/// all of it is better read.
-fn read_needed(chain: &Chain, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
-    let itemsize = chain.elements.itemsize;
-    let size = reader.len().filter(|&size| size >= LONG && size <= chain.max_len() as u64 && reader.reads_blocks());
-    let (Some(size), [codec]) = (size, chain.codecs.as_slice()) else { return Ok(false) };
-    let span = region.span(&chain.strides, itemsize).filter(|span| span.len() <= chain.length / 2);
-    let Some(span) = span else { return Ok(false) };
-    scratch::with_bytes(size as usize, |encoded| {
-        scratch::with_bytes(span.len(), |part| {
-            let fetch = |offset: usize, bytes: &mut [u8]| reader.read_at(offset as u64, bytes);
-            if !codec.decode_fetched(encoded, chain.length, span.start, part, &fetch) {
-                return Ok(false);
-            }
-            chain.elements.decode(part);
-            target.scatter(region, part, span.start, &chain.strides, itemsize)?;
-            Ok(true)
-        })
-    })
-}
-
-fn decode_elements(chain: &Chain, encoded: &[u8], region: &Region, target: &Target<'_>) -> Result<()> {
+fn decode_elements(
+    chain: &Chain,
+    encoded: &[u8],
+    region: &Region,
+    target: &Target<'_>,
+    part: Option<&Packed<'_>>,
+) -> Result<()> {
     let itemsize = chain.elements.itemsize;
     if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
         chain.decode_exact(encoded, bytes)?;
         chain.elements.decode(bytes);
         return Ok(());
     }
-    if let ([codec], Some(span)) = (chain.codecs.as_slice(), region.span(&chain.strides, itemsize)) {
-        if span.len() <= chain.length / 2 {
-            let done = scratch::with_bytes(span.len(), |part| {
-                if !codec.decode_part(encoded, chain.length, span.start, part)? {
-                    return Ok(false);
-                }
-                chain.elements.decode(part);
-                target.scatter(region, part, span.start, &chain.strides, itemsize)?;
-                Ok(true)
-            })?;
-            if done {
-                return Ok(());
-            }
+    if let Some(part) = part {
+        if part.decode(encoded, region, target)? {
+            return Ok(());
         }
     }
     scratch::with_bytes(chain.length, |cell| {

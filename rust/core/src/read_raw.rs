@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::chain::{wrong_length, Chain};
+use crate::chain::{wrong_length, Chain, Unit};
 use crate::error::Result;
 use crate::memory::Target;
 use crate::region::{Axis, Region};
@@ -23,14 +23,8 @@ const NOT_SHORT: usize = 64 << 10;
 const BLOCK: usize = 128 << 10;
 
 /// Reads the region of a cell with the [`Chain::stored_elements`] in `unit`; `false` when a lazy reader finds no value.
-pub fn read_raw(
-    chain: &Chain,
-    unit: (usize, usize),
-    reader: &dyn Reader,
-    region: &Region,
-    target: &Target<'_>,
-) -> Result<bool> {
-    let cell = Cell { chain, decoded: unit.0, stored: unit.1 };
+pub fn read_raw(chain: &Chain, unit: Unit, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
+    let cell = Cell { chain, unit };
     if let Some(bytes) = reader.bytes() {
         cell.check(bytes.len() as u64)?;
         return cell.decode_into(bytes, region, target).map(|()| true);
@@ -48,25 +42,19 @@ pub fn read_raw(
     Ok(exists)
 }
 
-/// A stored cell, and the bytes of as many elements as fill whole stored bytes.
+/// A stored cell, and how it stores its elements.
 struct Cell<'a> {
     chain: &'a Chain,
-    decoded: usize,
-    stored: usize,
+    unit: Unit,
 }
 
 impl Cell<'_> {
-    /// The stored bytes of a span of decoded ones that begins and ends with a stored byte, or at the end of the cell.
     fn stored(&self, span: &Range<usize>) -> Range<usize> {
-        let rest = (span.end % self.decoded * self.stored).div_ceil(self.decoded);
-        span.start / self.decoded * self.stored..span.end / self.decoded * self.stored + rest
+        self.unit.stored(span)
     }
 
-    /// The span of decoded bytes between the first and the last wanted element, and what shares stored bytes with them.
     fn span(&self, region: &Region) -> Option<Range<usize>> {
-        let span = region.span(&self.chain.strides, self.chain.elements.itemsize)?;
-        let end = span.end.next_multiple_of(self.decoded).min(self.chain.length);
-        Some(span.start / self.decoded * self.decoded..end)
+        self.unit.span(self.chain, region)
     }
 
     /// The length of the stored cell.
@@ -106,12 +94,14 @@ impl Cell<'_> {
     fn read_part(&self, reader: &dyn Reader, span: Range<usize>, bytes: &mut [u8]) -> Result<bool> {
         let start = self.stored(&span).start;
         let is_plain = self.chain.stores_elements() && self.chain.elements.is_native();
-        if is_plain || span.len() <= BLOCK || !reader.reads_blocks() {
+        let is_costly = self.chain.codecs.iter().any(|codec| codec.has_costly_calls());
+        if is_plain || is_costly || span.len() <= BLOCK || !reader.reads_blocks() {
             return self.read_block(reader, start, bytes);
         }
-        let length = (BLOCK / self.decoded).max(1) * self.decoded;
+        let Unit { decoded, stored } = self.unit;
+        let length = (BLOCK / decoded).max(1) * decoded;
         for (number, block) in bytes.chunks_mut(length).enumerate() {
-            match self.read_block(reader, start + number * (length / self.decoded * self.stored), block) {
+            match self.read_block(reader, start + number * (length / decoded * stored), block) {
                 Ok(true) => {}
                 // Read at once, the error tells where in all of the bytes it is.
                 Ok(false) | Err(_) => return self.read_block(reader, start, bytes),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blizzarr_core::codec::compressed_segmentation::CompressedSegmentation;
 use blizzarr_core::codec::crc32c::checksum;
-use blizzarr_core::codec::foreign::Foreign;
+use blizzarr_core::codec::foreign::{Element, Foreign};
 use blizzarr_core::codec::n5::N5;
 use blizzarr_core::codec::vlen::Vlen;
 use blizzarr_core::codec::zstd::Zstd;
@@ -118,5 +118,7 @@ pub fn of_elements(step: &Bound<'_, PyTuple>) -> PyResult<Box<dyn BytesToBytes>>
 
 fn python(object: Bound<'_, PyAny>) -> Box<dyn BytesToBytes> {
     let name = object.getattr("name").and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned());
-    Box::new(Foreign::new(&name, Box::new(PythonCodec { object: object.unbind() })))
+    let element = object.getattr("element").and_then(|element| element.extract()).ok().flatten();
+    let element = element.map(|(decoded, encoded, is_same)| Element { decoded, encoded, is_same });
+    Box::new(Foreign::new(&name, Box::new(PythonCodec { object: object.unbind() }), element))
 }

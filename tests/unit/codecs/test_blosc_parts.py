@@ -10,6 +10,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import CodecError
+from support.streams import with_crc32c
 
 SHAPE = (64, 64, 64)
 RNG = np.random.default_rng(7)
@@ -54,3 +55,56 @@ def test_what_is_damaged_is_an_error_and_the_rest_is_read(tmp_path: Path) -> Non
     chunk.write_bytes(whole + b"\1")
     with pytest.raises(CodecError):
         array[0, 0, 0]
+
+
+SCALED = [
+    {"name": "scale_offset", "configuration": {"offset": 0, "scale": 8}},
+    {"name": "cast_value", "configuration": {"data_type": "int16"}},
+]
+ROUNDED = [{"name": "bitround", "configuration": {"keepbits": 10}}]
+
+
+@pytest.mark.parametrize("packer", ["blosc", "zstd"])
+@pytest.mark.parametrize("filters", [[], SCALED, ROUNDED], ids=["plain", "scaled", "rounded"])
+@pytest.mark.parametrize("checksums", [0, 1, 2])
+def test_codecs_around_do_not_make_all_of_a_chunk_be_decoded(
+    tmp_path: Path, packer: str, filters: list[Any], checksums: int
+) -> None:
+    """Codecs that encode each element alone may come before, and checksums behind, which are of all stored bytes."""
+    data = (RNG.integers(0, 1 << 12, (512, 1024)) / 8).astype("f4")
+    codec = (
+        _blosc("zstd", "noshuffle", 4096)
+        if packer == "blosc"
+        else {"name": "zstd", "configuration": {"level": 1, "checksum": False}}
+    )
+    array = blizzarr.create_array(
+        tmp_path,
+        data=data,
+        chunks=data.shape,
+        codecs=[
+            *filters,
+            {"name": "bytes", "configuration": {"endian": "big"}},
+            codec,
+            *[{"name": "crc32c"}] * checksums,
+        ],
+    )
+    expected = array[...]
+    np.testing.assert_allclose(expected, data, rtol=2**-10)
+    chunk = tmp_path / "c/0/0"
+    whole = chunk.read_bytes()
+    for _ in range(20):
+        row, column = (int(RNG.integers(0, most)) for most in (500, 1000))
+        key = slice(row, row + 9, 2), slice(column, column + 20)
+        np.testing.assert_array_equal(array[key], expected[key])
+    body = whole[: len(whole) - 4 * checksums]
+    damaged = body[:-2000] + b"\xff" * 2000
+    for _ in range(checksums):
+        damaged = with_crc32c(damaged)
+    chunk.write_bytes(damaged)
+    np.testing.assert_array_equal(array[0], expected[0])
+    with pytest.raises(CodecError):
+        array[511]
+    if checksums:
+        chunk.write_bytes(damaged[:-1] + bytes([damaged[-1] ^ 1]))
+        with pytest.raises(CodecError, match="crc32c"):
+            array[0, 0]

@@ -172,3 +172,38 @@ else:
 def test_without_numcodecs() -> None:
     """Its filters need no package; an error about what does need it names the extra."""
     subprocess.run([sys.executable, "-c", WITHOUT], check=True)
+
+
+@pytest.mark.parametrize(
+    ("codec", "calls"),
+    [
+        ({"id": "astype", "encode_dtype": "<f2", "decode_dtype": "<f4"}, True),
+        ({"id": "quantize", "digits": 1, "dtype": "<f4", "astype": "<f2"}, True),
+        ({"id": "quantize", "digits": 1, "dtype": "<f4"}, False),
+    ],
+    ids=lambda given: given["id"] if isinstance(given, dict) else None,
+)
+@pytest.mark.parametrize("compressor", [None, "zstd", "blosc"])
+def test_of_what_each_element_is_stored_for_itself_only_a_part_is_decoded(
+    codec: dict[str, Any], calls: bool, compressor: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter in NumPy gets the wanted rows of a chunk, and nothing where decoding changes no element."""
+    data = np.linspace(-9, 9, 1 << 19, dtype="f4").reshape(2048, 256)
+    array = blizzarr.create_array(
+        {}, data=data, chunks=data.shape, filters=[codec], compressors=compressor, zarr_format=2
+    )
+    expected = numcodecs.get_codec(codec).decode(numcodecs.get_codec(codec).encode(data)).reshape(data.shape)
+    np.testing.assert_array_equal(array[...], expected)
+    sizes: list[int] = []
+    for kind in (AsTypeCodec, QuantizeCodec):
+        decoded = kind.decoded
+
+        def counted(self: Any, stored: Any, taken: Any, decoded: Any = decoded) -> Any:
+            sizes.append(stored.size)
+            return decoded(self, stored, taken)
+
+        monkeypatch.setattr(kind, "decoded", counted)
+    np.testing.assert_array_equal(array[40:43, 5:20:3], expected[40:43, 5:20:3])
+    assert sizes == ([2 * 256 + 13] if calls else [])
+    np.testing.assert_array_equal(array[...], expected)
+    assert sizes[1:] == ([data.size] if calls else [])

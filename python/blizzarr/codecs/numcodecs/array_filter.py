@@ -41,6 +41,8 @@ class ArrayFilter(NumcodecsCodec):
     fixed_size: ClassVar[bool] = True
     type_options: ClassVar[tuple[str, ...]] = ()
     """The names of the options that are element types, if any: of the input, and of the output."""
+    decodes_to_type: ClassVar[bool] = False
+    """True if decoding does no more than to give elements another type."""
 
     @property
     def is_open(self) -> bool:

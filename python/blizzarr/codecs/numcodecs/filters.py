@@ -35,6 +35,7 @@ class AsTypeCodec(ArrayFilter):
     options: ClassVar[tuple[Option, ...]] = (type_option("encode_dtype"), type_option("decode_dtype", required=False))
     type_options: ClassVar[tuple[str, ...]] = ("decode_dtype", "encode_dtype")
     elementwise: ClassVar[bool] = True
+    decodes_to_type: ClassVar[bool] = True
 
     encode_dtype: str
     decode_dtype: str | None = None
@@ -321,6 +322,7 @@ class QuantizeCodec(ArrayFilter):
     options: ClassVar[tuple[Option, ...]] = (integer("digits", -308, 308), *_TYPES)
     type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
     elementwise: ClassVar[bool] = True
+    decodes_to_type: ClassVar[bool] = True
 
     digits: int
     dtype: str | None = None

@@ -72,6 +72,10 @@ impl BytesToBytes for Checksum {
         decoded.checked_add(LEN)
     }
 
+    fn checksum(&self) -> Option<Checksum> {
+        Some(*self)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         dst.copy_from_slice(self.verify_sized(src, dst.len())?);
         Ok(())

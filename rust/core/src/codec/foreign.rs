@@ -37,11 +37,22 @@ pub trait ForeignCodec: Send + Sync {
 pub struct Foreign {
     name: &'static str,
     codec: Box<dyn ForeignCodec>,
+    element: Option<Element>,
+}
+
+/// The bytes of one element, decoded and encoded, where each is encoded by itself and stays in its place, and whether
+/// decoding changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Element {
+    pub decoded: usize,
+    pub encoded: usize,
+    pub is_same: bool,
 }
 
 impl Foreign {
-    pub fn new(name: &str, codec: Box<dyn ForeignCodec>) -> Self {
-        Foreign { name: interned(name), codec }
+    /// Of a codec that may be given any part of what it makes, `element` is known.
+    pub fn new(name: &str, codec: Box<dyn ForeignCodec>, element: Option<Element>) -> Self {
+        Foreign { name: interned(name), codec, element }
     }
 
     /// Names the codec and the direction, which foreign code does not know.
@@ -88,6 +99,19 @@ impl BytesToBytes for Foreign {
             Length::Exactly(length) => Some(length),
             Length::Unknown | Length::AtMost(_) => None,
         }
+    }
+
+    fn encoded_element(&self, size: usize) -> Option<usize> {
+        let element = self.element.filter(|element| element.decoded > 0 && size.is_multiple_of(element.decoded))?;
+        (size / element.decoded).checked_mul(element.encoded)
+    }
+
+    fn decodes_to_itself(&self) -> bool {
+        self.element.is_some_and(|element| element.is_same && element.decoded == element.encoded)
+    }
+
+    fn has_costly_calls(&self) -> bool {
+        true
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {

@@ -118,6 +118,16 @@ pub trait BytesToBytes: Send + Sync {
         false
     }
 
+    /// Whether one call costs as much as decoding thousands of elements.
+    fn has_costly_calls(&self) -> bool {
+        false
+    }
+
+    /// The checksum that this codec adds, if it does nothing else.
+    fn checksum(&self) -> Option<checksum::Checksum> {
+        None
+    }
+
     /// Decodes into exactly `dst`; more, fewer or damaged bytes are an error that names both sizes. Never allocates by what a header claims.
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()>;
 

@@ -101,7 +101,7 @@ impl ForeignCodec for Nothing {
 #[test]
 fn inner_chunks_of_no_bytes_are_refused_when_they_are_written() {
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
-    let codecs: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Foreign::new("acme.nothing", Box::new(Nothing)))];
+    let codecs: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Foreign::new("acme.nothing", Box::new(Nothing), None))];
     let inner = Chain::new(vec![2, 2], elements, vec![0], None, Serializer::Elements, codecs).unwrap();
     let store = Arc::new(MemoryStore::new());
     store.set("a/zarr.json", &[b"{}"]).unwrap();

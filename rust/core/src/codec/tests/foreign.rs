@@ -39,7 +39,7 @@ impl ForeignCodec for Broken {
 
 #[test]
 fn a_foreign_codec_is_one_step_like_any_other() {
-    let codec = Foreign::new("acme.twice", Box::new(Twice));
+    let codec = Foreign::new("acme.twice", Box::new(Twice), None);
     check_round_trips(&codec);
     assert_eq!(encoded(&codec, b"ab"), b"aabb");
     assert_eq!(codec.name(), "acme.twice");
@@ -47,18 +47,18 @@ fn a_foreign_codec_is_one_step_like_any_other() {
 
 #[test]
 fn what_it_makes_is_measured() {
-    let codec = Foreign::new("acme.twice", Box::new(Twice));
+    let codec = Foreign::new("acme.twice", Box::new(Twice), None);
     let error = decoded(&codec, &[0; 20], 9).unwrap_err();
     assert_eq!(error.to_string(), "acme.twice: expected 9 bytes, found 10");
     let error = bounded(&codec, &[0; 20], 9).unwrap_err();
     assert_eq!(error.kind, Kind::Codec);
-    let silent = Foreign::new("acme.silent", Box::new(Broken(true)));
+    let silent = Foreign::new("acme.silent", Box::new(Broken(true)), None);
     assert_eq!(decoded(&silent, b"", 4).unwrap_err().to_string(), "acme.silent: expected 4 bytes, found 0");
 }
 
 #[test]
 fn what_it_raises_passes_through() {
-    let codec = Foreign::new("acme.broken", Box::new(Broken(false)));
+    let codec = Foreign::new("acme.broken", Box::new(Broken(false)), None);
     let error = decoded(&codec, b"x", 1).unwrap_err();
     assert_eq!(
         (error.kind, error.codec, error.direction),
@@ -73,14 +73,14 @@ fn what_it_raises_passes_through() {
 
 #[test]
 fn it_may_know_its_length() {
-    let codec = Foreign::new("acme.twice", Box::new(Twice));
+    let codec = Foreign::new("acme.twice", Box::new(Twice), None);
     assert_eq!((codec.max_encoded_len(10), codec.fixed_encoded_len(10)), (20, Some(20)));
-    let codec = Foreign::new("acme.broken", Box::new(Broken(false)));
+    let codec = Foreign::new("acme.broken", Box::new(Broken(false)), None);
     assert_eq!((codec.max_encoded_len(10), codec.fixed_encoded_len(10)), (40 + 64 * 1024, None));
 }
 
 #[test]
 fn names_are_kept_once() {
-    let [a, b] = [0, 1].map(|_| Foreign::new("acme.same", Box::new(Twice)).name());
+    let [a, b] = [0, 1].map(|_| Foreign::new("acme.same", Box::new(Twice), None).name());
     assert_eq!(a.as_ptr(), b.as_ptr());
 }
