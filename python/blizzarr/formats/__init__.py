@@ -15,11 +15,9 @@ from blizzarr.formats.finding import (
     documents_among,
     find,
     find_again,
-    find_implied,
     find_likely,
     find_many,
     find_one,
-    is_complete,
     is_vacant,
     listed,
     read_if_there,
@@ -27,7 +25,7 @@ from blizzarr.formats.finding import (
     read_node,
 )
 from blizzarr.formats.format import Child, Format, StoredNode
-from blizzarr.formats.implicit import is_implicit
+from blizzarr.formats.implicit import find_implied, is_complete, is_implicit
 from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
 from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import arranged, without_blocks

@@ -18,13 +18,12 @@ from blizzarr.errors import BlizzarrError, LimitError, MetadataError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.beside import PROGRESS, keys_beside, warn_if_unfinished
 from blizzarr.formats.format import Child, Format, Node, StoredNode
-from blizzarr.formats.implicit import implied_by, is_implicit
+from blizzarr.formats.implicit import find_implied, is_complete, is_implicit
 from blizzarr.formats.missing import not_found
-from blizzarr.formats.n5 import N5
 from blizzarr.formats.reading import get_many, get_value
 from blizzarr.formats.table import FORMATS, format_of, member_forms, relatives
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
+from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
@@ -40,7 +39,6 @@ LIKELY_OF_GROUPS: Final = V2
 _FEW: Final = 8
 """The most nodes whose documents of older formats are asked for at once far away."""
 
-_IMPLIED: Final[tuple[tuple[Format, Format, str], ...]] = ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name))
 _SEARCHES: Final = (draft.search,)
 """Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
 
@@ -422,18 +420,6 @@ def _implied(store: Store, path: str, form: Format | None) -> Node | None:
             "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents"
         )
     return implied.meta
-
-
-def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
-    """Return the group without a document at a path of N5, or of v3, which has none any more; see `V3_IMPLICIT`."""
-    names = {implied: name for wanted, implied, name in _IMPLIED if form in (None, wanted)}
-    there = implied_by(store, list(names), path) if names else None
-    return None if there is None else StoredNode(GroupMeta(format=names[there]), {})
-
-
-def is_complete(meta: Node) -> bool:
-    """Return whether no document is missing that would make this a group."""
-    return meta.format != TAG
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats.format import Format
+from blizzarr.formats.format import Format, Node, StoredNode
+from blizzarr.formats.n5 import N5
+from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
+from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import each
 
 F = TypeVar("F", bound=Format)
 
+_IMPLIED: Final[tuple[tuple[Format, Format, str], ...]] = ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name))
 _MOST: Final = 100
 """The most prefixes that are listed where chunks may be among them."""
 _AT_ONCE: Final = 8
@@ -58,3 +62,15 @@ def implied_by(store: Store, forms: Sequence[F], path: str) -> F | None:
                     return form
         paths += dict.fromkeys(join(here, name) for form in forms for name in form.child_names(here, (), prefixes))
     return None
+
+
+def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
+    """Return the group without a document at a path of N5, or of v3, which has none any more; see `V3_IMPLICIT`."""
+    names = {implied: name for wanted, implied, name in _IMPLIED if form in (None, wanted)}
+    there = implied_by(store, list(names), path) if names else None
+    return None if there is None else StoredNode(GroupMeta(format=names[there]), {})
+
+
+def is_complete(meta: Node) -> bool:
+    """Return whether no document is missing that would make this a group."""
+    return meta.format != TAG
