@@ -7,10 +7,10 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
-from blizzarr.futures import POOL, ChangeFuture, Future, at_once, failed, submit
+from blizzarr.futures import POOL, ChangeFuture, Future, Pace, at_once, failed, submit
 from blizzarr.json_values import plain
 from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, same, strip, unbind
@@ -24,6 +24,10 @@ from blizzarr.transactions import Transaction, check_rebinding, delaying
 
 P = TypeVar("P", bound="KvPath | NodeSpec")
 T = TypeVar("T")
+
+_READING: Final = Pace()
+_CHANGING: Final = Pace()
+"""How long files of this machine take."""
 
 
 class KvPath(Pretty):
@@ -314,7 +318,7 @@ class KvStore(KvPath):
         """
         text, part = text_of(key), _byte_slice(byte_range)
         known = UNKNOWN if if_not_equal is None else bytes_of(if_not_equal)
-        return self._submit(lambda: self._read(text, part, known))
+        return self._submit(lambda: self._read(text, part, known), pace=_READING)
 
     def write(
         self, key: str | bytes, value: str | bytes | None, *, if_equal: str | bytes | None = None
@@ -332,7 +336,7 @@ class KvStore(KvPath):
         """
         text, new = text_of(key), None if value is None else bytes_of(value)
         known = None if if_equal is None else bytes_of(if_equal)
-        return self._submit(lambda: self._write(text, new, known), ChangeFuture)
+        return self._submit(lambda: self._write(text, new, known), ChangeFuture, _CHANGING)
 
     def delete_range(self, range: values.KeyRange) -> Future[None]:
         """Delete the keys of a range."""
@@ -373,10 +377,10 @@ class KvStore(KvPath):
 
     def __getitem__(self, key: str | bytes) -> bytes:
         """Return the value of a key; raise a `KeyError` if there is none."""
-        result = self._read(text_of(key), None, UNKNOWN)
-        if result.state != "value":
+        value = self._keys_of().read(text_of(key)).value
+        if value is None:
             raise NodeNotFoundError("there is no such key", key=text_of(key), store=self._node.driver)
-        return result.value
+        return value
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
         """Set the value of a key; None deletes it."""
@@ -388,16 +392,20 @@ class KvStore(KvPath):
 
     def __contains__(self, key: str | bytes) -> bool:
         """Return whether the key has a value."""
-        return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
+        return self._keys_of().read(text_of(key), ByteSlice(0, 0)).value is not None
 
-    def _submit(self, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
+    def _submit(self, work: Callable[[], T], kind: type[Future[T]] = Future, pace: Pace | None = None) -> Future[T]:
+        """Return the future of work, for which the caller does not wait unless `pace` tells that files are quick."""
         if self._transaction is not None:
             work = delaying(self._transaction, work)
-        if self._node.driver == "memory":
-            return at_once(work)
-
-        # Slow stores are accessed by another thread; beside it, one may wait for each request far away.
-        return submit(work if self._node.driver == "file" else POOL.far_away()(work), kind=kind)
+        match self._node.driver:
+            case "memory":
+                return at_once(work)
+            case "file":
+                return submit(work, kind=kind) if pace is None else pace.submit(work, kind)
+            case _:
+                # Beside the thread that does the work, one may wait for each request far away.
+                return submit(POOL.far_away()(work), kind=kind)
 
     def _opened(self) -> Access:
         known = self._access
