@@ -41,6 +41,8 @@ def told(library: Any, path: Path, bound: Any, limit: int) -> list[Any]:
         second.resize(exclusive_max=[5]).result()
         found += [first.resolve().result().shape, second.resolve().result().shape, opened().shape]
     del first, second
+    # A thread of the pool lets go of the last result a moment after that is there.
+    time.sleep(0.2)
     others.refresh().resize(6)
     return [*found, opened().shape]
 
