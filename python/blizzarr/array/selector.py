@@ -46,9 +46,20 @@ def lowered(array: ArrayFacts, lower: Lower, key: Any) -> Lowered:
         return lower(key, array.shape)
 
 
-def read_selection(array: ArrayFacts, lower: Lower, key: Any, out: npt.NDArray[Any] | None = None) -> Any:
-    """Read the elements that a key selects; for `out` and errors see `Array.get_basic_selection`."""
+def read_selection(
+    array: ArrayFacts,
+    lower: Lower,
+    key: Any,
+    out: npt.NDArray[Any] | None = None,
+    texts: np.dtype[Any] | None = None,
+) -> Any:
+    """Read the elements that a key selects; for `out` and errors see `Array.get_basic_selection`.
+
+    - `texts`: the data type of new arrays of texts, objects or NumPy's `StringDType`.
+    """
     binding = binding_of(array)
+    if texts is not None:
+        binding = replace(binding, dtype=texts)
     return read(binding, lowered(array, lower, key), out, binding.order)
 
 

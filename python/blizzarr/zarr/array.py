@@ -261,12 +261,14 @@ class Array(Node):
         if into is None and out is not None:
             raise TypeError(f"expected a NumPy array, or an NDBuffer, as out=, found {type(out).__name__}")
         # Elements that are to be converted are read first.
-        is_same = into is not None and fields is None and into.dtype == self.engine.dtype
+        dtype = self.dtype if self._is_text else self.engine.dtype
+        is_same = into is not None and fields is None and into.dtype == dtype
         try:
-            if way == "numpy_style":
+            if way == "numpy_style" and not self._is_text:
                 elements = self.engine[selection]
             else:
-                elements = read_selection(self.engine, self._lower(way), selection, into if is_same else None)
+                texts = dtype if self._is_text else None
+                elements = read_selection(self.engine, self._lower(way), selection, into if is_same else None, texts)
         except SelectionError as error:
             raise of_way(error, way, selection) from None
         if fields is not None:
@@ -276,8 +278,6 @@ class Array(Node):
                 raise ValueError(f"expected out= of shape {np.shape(elements)}, found {into.shape}")
             into[...] = elements
             return into
-        if self._is_text:
-            elements = np.asarray(elements, self.dtype)
         if np.ndim(elements):
             # The engine's own order is that of the chunks, which a codec may have transposed.
             ordered = np.asfortranarray if self.order == "F" else np.ascontiguousarray
@@ -287,7 +287,7 @@ class Array(Node):
             is_point = way in ("coordinate", "vectorised") and self.engine.ndim
             return self._as_array(elements).reshape((1,) if is_point else ())
         # As in zarr-python, an element is no array.
-        return np.asarray(elements)[()] if isinstance(elements, np.ndarray) or not self.engine.ndim else elements
+        return self._as_array(elements)[()] if isinstance(elements, np.ndarray) or not self.engine.ndim else elements
 
     @property
     def _is_text(self) -> bool:
