@@ -70,6 +70,10 @@ def raise_from(error: BaseException, raised: BaseException, known: tuple[str, ..
     except BaseException:
         hide_causes(raised, known)
         raise
+    finally:
+        # The exception remembers this frame, which need not remember the exception: nobody would free the two, and what
+        # the other frames hold (a zip file that is open, elements), before Python next looks for cycles.
+        del error, raised
 
 
 def hide_causes(raised: BaseException, known: tuple[str, ...] = ()) -> None:

@@ -321,3 +321,33 @@ def test_no_other_file_is_closed_after_a_close_that_failed(
     for other in others:
         close(other)
     assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+
+
+def test_a_block_that_could_not_close_its_file_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error is no reason to keep the file open, and locked, until Python next looks for cycles."""
+
+    def add(name: str) -> None:
+        with blizzarr.open_group(path) as group:
+            group.create_array(name, data=[4, 5])
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "x.zip"
+    blizzarr.save(path, a=np.arange(3))
+    untold: list[str] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda told: untold.append(str(told.exc_value)))
+    gc.disable()
+    try:
+        with monkeypatch.context() as once:
+            once.setattr(os, "fsync", full)
+            with pytest.raises(StoreError, match=os.strerror(errno.ENOSPC)):
+                add("b")
+        assert [text for text in untold if "call close() to handle that" not in text] == []
+        assert len(untold) == 1
+        add("c")
+    finally:
+        gc.enable()
+    with blizzarr.open_group(path, mode="r") as group:
+        # The bytes of the first block are there; only waiting for the disk has failed.
+        assert {name: group[name][...].tolist() for name in group} == {"a": [0, 1, 2], "b": [4, 5], "c": [4, 5]}
