@@ -19,6 +19,7 @@ from blizzarr import _native
 from blizzarr.codecs import CodecChain, Step
 from blizzarr.codecs.objects import ObjectCodec, Table
 from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.elements import is_missing
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.indexing import Axes
 from blizzarr.model import ArrayMeta
@@ -149,8 +150,8 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
                 where = f" at index {index}" if once.size > 1 else ""
-                is_missing = refusal[0] == "str" and (element is None or element != element)  # NaN, as pandas has it
-                advice = "; texts in Zarr cannot be missing: write '' in their place" if is_missing else ""
+                is_text = refusal[0] == "str" and is_missing(element)
+                advice = "; texts in Zarr cannot be missing: write '' in their place" if is_text else ""
                 raise TypeError(f"expected {refusal[0]}{where}, found {refusal[1]}{advice}") from error
         raise
     return np.broadcast_to(tokens.reshape(once.shape), source.shape)

@@ -5,6 +5,7 @@ Of elements that may be missing, of Arrow, pandas or masked, NumPy would make Na
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -40,7 +41,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
             value = with_nat(value, count)
         else:
             raise refuse_nulls(count)
-    if dtype.kind in "SU" and (missing := _missing_texts(value)).any():
+    if dtype.kind in "SU" and (missing := _missing(value, is_missing)).any():
         raise refuse_nulls(int(missing.sum()))
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
@@ -63,7 +64,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if may_be_pairs and (records := np.asarray(value, dtype)).shape != numbers.shape:
         return records
     if may_be_missing:
-        mask = _missing_texts(numbers) if dtype["value"].kind in "SU" else kind == "O" and numbers == np.array(None)
+        mask = _missing(numbers, is_missing if dtype["value"].kind in "SU" else _is_null)
         return optional.of_masked(np.ma.array(numbers, mask=mask), dtype)
     made = np.zeros(numbers.shape, dtype)
     made["real"] = numbers.real if is_complex else numbers
@@ -126,6 +127,7 @@ def check_array(value: object) -> None:
 
 
 _PLAIN = (int, float, complex, str, bytes, list, tuple, type(None))
+_NA = "NAType"
 _OF_SEQUENCES = ("dtype", "shape", "__len__", "__getitem__")
 """What sequences have that are arrays; tables have no `dtype`."""
 _METHODS = ("toarray", "asarray")
@@ -213,21 +215,26 @@ def with_nat(value: Any, count: int) -> npt.NDArray[Any]:
     return times.filled(nat)
 
 
-def _missing_texts(value: Any) -> npt.NDArray[np.bool_]:
-    """Return which objects stand for missing texts: None, NaN, and others that do not equal themselves.
+def _missing(value: Any, rule: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
+    """Return which objects are missing by a rule.
 
-    >>> _missing_texts(["a", None, float("nan"), 1]), _missing_texts(np.array([1, float("nan")]))
+    >>> _missing(["a", None, float("nan"), 1], is_missing), _missing(np.array([1, float("nan")]), is_missing)
     (array([False,  True,  True, False]), array(False))
     """
     objects = np.asarray(value, None if hasattr(value, "dtype") else object)
     if objects.dtype.kind not in "OT":
         return np.array(False)
     objects = objects.astype(object, copy=False)
-    return np.fromiter(map(is_missing, objects.flat), bool, objects.size).reshape(objects.shape)
+    return np.fromiter(map(rule, objects.flat), bool, objects.size).reshape(objects.shape)
+
+
+def _is_null(element: Any) -> bool:
+    """Return whether an object is None, or the ``NA`` of pandas: nothing else is missing among numbers and times."""
+    return element is None or type(element).__name__ == _NA
 
 
 def is_missing(element: Any) -> bool:
-    """Return whether an object stands for a missing text."""
+    """Return whether an object stands for a missing text: None, NaN, or another that does not equal itself."""
     try:
         return element is None or bool(element != element)
     except TypeError:
@@ -251,7 +258,7 @@ def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
 
 def _has_na(value: Any) -> bool:
     """Return whether a value is of pandas, with a data type that has its ``NA``."""
-    return type(getattr(getattr(value, "dtype", None), "na_value", None)).__name__ == "NAType"
+    return type(getattr(getattr(value, "dtype", None), "na_value", None)).__name__ == _NA
 
 
 def texts_of(value: Any) -> npt.NDArray[Any] | None:

@@ -231,6 +231,21 @@ def test_missing_texts_and_times_of_pandas_are_missing(kind: str) -> None:
     assert made.astype("U8").tolist() == ["2026", None]
 
 
+@pytest.mark.parametrize("kind", [list, object])
+def test_the_na_of_pandas_among_objects_is_missing(kind: Any) -> None:
+    """pandas makes objects of what it does not know the type of; NumPy cannot make a number or a time of its ``NA``."""
+    pandas = pytest.importorskip("pandas")
+    given = [1, pandas.NA, 3, None]
+    source = given if kind is list else pandas.Series(given, dtype=object)
+    made = blizzarr.create_array({}, data=source, dtype=OPTIONAL)
+    assert optional.masked(made[:]).tolist() == [1, None, 3, None]
+    made[:2] = pandas.NA
+    assert optional.masked(made[:]).tolist() == [None, None, 3, None]
+    with pytest.raises((TypeError, ValueError)):  # nothing else is missing among integers
+        made[0] = [float("nan")]
+    assert optional.masked(made[:]).tolist() == [None, None, 3, None]
+
+
 def test_masked_elements_are_not_lost() -> None:
     """What a mask hides is refused wherever it would be stored, and an array without masked elements is written."""
     masked = np.ma.masked_equal([1, 2, 1], 1)

@@ -111,6 +111,20 @@ def test_missing_texts_are_refused_with_their_index() -> None:
     assert array.get_basic_selection(out=out)[0].tolist() == ["a", "none", "fill", "fill"]
 
 
+def test_the_error_about_a_missing_text_of_pandas_says_where_it_is() -> None:
+    """Its ``NA`` has no truth value, and neither do arrays, which are no texts either."""
+    pandas = pytest.importorskip("pandas")
+    array = made()
+    for source in (["a", pandas.NA], pandas.array(["a", None], dtype="string")):
+        with pytest.raises(TypeError, match=r"at index \(1,\), found NAType <NA>; texts in Zarr cannot be missing"):
+            array[0, :2] = source
+    objects = np.array(["a", None], object)
+    objects[1] = np.arange(2)
+    with pytest.raises(TypeError, match=r"expected str at index \(1,\), found ndarray"):
+        array[0, :2] = objects
+    assert array[0, :2].tolist() == ["fill"] * 2
+
+
 def test_only_texts_are_read_as_texts() -> None:
     array = blizzarr.create_array({}, data=np.array([b"a", b"b"], object), dtype=bytes, chunks=(1,))
     with pytest.raises((TypeError, ValueError)):
