@@ -106,6 +106,7 @@ def show(
     (204, 407, 3)
     """
     # Only those who make pictures pay for what draws them.
+    from blizzarr.display.output import whole_file
     from blizzarr.display.picture import Style, render
     from blizzarr.display.png import Picture, encode
 
@@ -131,7 +132,7 @@ def show(
         beside, names = _coordinates(placed), _names(placed)
     pixels = render(pictured, key, title=title, style=style, coordinates=beside, names=names)
     if file is not None:
-        with open(file, "wb") as stream:
+        with whole_file(file) as stream:
             stream.write(encode(pixels))
     return pixels.view(Picture)
 

@@ -57,6 +57,7 @@ def run(
             f"expected elements of a fixed size for npy, found {array.metadata.dtype}; take json or csv",
             param_hint="--format",
         )
+    from blizzarr.display.output import whole_file
     from blizzarr.display.region import Region
 
     region = Region.of(array, place.key)
@@ -65,17 +66,8 @@ def run(
         with open(1, "wb", closefd=False) as standard:
             _write(region, form, standard)
         return
-    file = output.open("wb")
-    try:
-        with file:
-            _write(region, form, file)
-    except BaseException:
-        # A partial file must not be mistaken for a complete one. Devices and links, like /dev/stdout, stay.
-        if output.is_file():
-            os.truncate(output, 0)
-            if not output.is_symlink():
-                output.unlink()
-        raise
+    with whole_file(output) as file:
+        _write(region, form, file)
 
 
 def _named(output: Path | None) -> Format:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,19 @@ def test_no_array_there(tmp_path: Path) -> None:
     with pytest.raises(NodeNotFoundError):
         blizzarr.show(tmp_path / "nothing.zarr", tmp_path / "x.png")
     assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit for the length of files")
+def test_a_picture_that_would_be_cut_is_removed(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE stands for a full disk: the error names the file."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            blizzarr.show(VALUES, tmp_path / "x.png", size=120)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.filename == str(tmp_path / "x.png")
+    assert list(tmp_path.iterdir()) == []

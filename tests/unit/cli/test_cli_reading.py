@@ -446,7 +446,7 @@ def test_a_file_that_would_be_cut_is_removed(run: Run, data: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_device_stays_although_it_is_full(run: Run, data: Path) -> None:
     full = run("cat", "data.zarr/series", "-o", "/dev/full")
-    assert (full.code, full.err.split("] ")[-1]) == (1, "No space left on device\n")
+    assert (full.code, full.err) == (1, "blizzarr: /dev/full: No space left on device\n")
     assert Path("/dev/full").exists()
 
 
