@@ -77,10 +77,10 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
         if np.result_type(a, b).kind in "iu":
             return np.asarray(_distances(a, b) > tolerance.atol + tolerance.rtol * np.abs(b.astype(np.float64)))
         with np.errstate(over="ignore", invalid="ignore"):  # differences of float16; what is infinite is not close
-            close = np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True)
             if _is_rounded(a) or _is_rounded(b):
-                close &= np.abs(_subtracted(a, b)) <= tolerance.atol + tolerance.rtol * np.abs(b.astype(_wide(b)))
-            return np.asarray(~close)
+                close = np.abs(_subtracted(a, b)) <= tolerance.atol + tolerance.rtol * np.abs(b.astype(_wide(b)))
+                return np.asarray(~(close & np.isfinite(a) & np.isfinite(b)))
+            return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
     differs = np.asarray(a != b)
     if a.dtype.kind in "iu" and b.dtype.kind in "fc":
         differs |= ~_exact(a, b)

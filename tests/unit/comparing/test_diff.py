@@ -207,6 +207,12 @@ def test_distances_of_integers_of_64_bits_are_not_rounded_to_floats(other: str) 
     ]
     assert largest(a, b) == largest(b, a) == 3
     assert differing(np.array([1, 2]), np.array([np.inf, np.nan]), Tolerance(1, 1)).all()
+    if other != "u8":
+        # Both are rounded to floats that are 2 apart.
+        a, b = np.array([2**53 + 1, 2**63 - 1]), np.array([2**53 + 2, 2.0**63]).astype(other)
+        for sides in ((a, b), (b, a)):
+            assert not differing(*sides, Tolerance(atol=1)).any()
+            assert differing(*sides, Tolerance(atol=0.5)).all()
 
 
 @pytest.mark.parametrize(
