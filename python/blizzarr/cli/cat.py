@@ -107,4 +107,5 @@ def _write_npy(region: Region, target: BinaryIO) -> None:
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(target, header)
     for block in blocks(region):
-        target.write(np.ascontiguousarray(block).tobytes())
+        # A single text has the length that it needs, not that of the elements.
+        target.write(np.ascontiguousarray(block, dtype).tobytes())

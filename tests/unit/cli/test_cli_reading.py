@@ -173,6 +173,19 @@ def test_cat_as_npy(run: Run, data: Path, volume: np.ndarray, arguments: list[st
     assert found.dtype == volume.dtype
 
 
+@pytest.mark.parametrize("text", ["ab", b"ab"])
+def test_one_text_of_a_fixed_length_as_npy(run: Run, tmp_path: Path, text: str | bytes) -> None:
+    """It is as long as the elements, although NumPy's scalar is as long as the text."""
+    texts = np.array([text, text * 2, text * 3])
+    blizzarr.create_array(tmp_path / "texts.zarr", data=texts)
+    blizzarr.create_array(tmp_path / "text.zarr", data=texts[:1].reshape(()))
+    for argument in ("texts.zarr[0]", "text.zarr"):
+        code, _, err, raw = run("cat", f"{tmp_path}/{argument}", "--format", "npy")
+        assert (code, err) == (0, "")
+        found = np.load(io.BytesIO(raw))
+        assert (found.shape, found.dtype, found[()]) == ((), texts.dtype, text)
+
+
 def test_cat_into_a_file_named_by_its_format(run: Run, data: Path, volume: np.ndarray) -> None:
     assert run("cat", f"{data}/brain/t1[0]", "-o", "plane.npy").code == 0
     np.testing.assert_array_equal(np.load("plane.npy"), volume[0])
