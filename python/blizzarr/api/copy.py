@@ -133,6 +133,8 @@ def copy(
         If an option does not exist, or elements cannot be converted to another data type.
     CodecError
         If a chunk of the source is damaged, and not `skip_damaged`.
+    ArchiveError
+        If a ``.npy`` or ``.npz`` file is damaged, or has Python objects.
     StoreError
         If a store fails.
     WorkerLostError
@@ -250,16 +252,11 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     if isinstance(source, Array | Group | np.ndarray):
         return source
     if isinstance(source, str | os.PathLike):
-        from pathlib import Path
+        from blizzarr.api.numpy_files import arrays_in
 
-        file = Path(os.fsdecode(source)).expanduser()
-        suffix = file.suffix.lower()
-        if suffix == ".npy" and file.is_file():
-            mapped: np.ndarray[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)
-            return mapped
-        if suffix == ".npz" and file.is_file():
-            with np.load(file, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
+        arrays = arrays_in(source)
+        if arrays is not None:
+            return arrays
     return open(source, mode="r")
 
 

@@ -127,7 +127,7 @@ class StoreError(NumberedError, OSError):
 
 
 class ArchiveError(StoreError, ValueError):
-    """What should be a zip file or a database of OCDBT is something else, was cut, or is damaged.
+    """What should be a zip file, a file of NumPy or a database of OCDBT is something else, was cut, or is damaged.
 
     What to do: what the text says: it tells what the file is. A file that was cut has to be fetched again.
     """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from blizzarr import api
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.errors import CodecError, ConflictError, NodeExistsError, NodeNotFoundError, StoreError
+from blizzarr.errors import ArchiveError, CodecError, ConflictError, NodeExistsError, NodeNotFoundError, StoreError
 from blizzarr.group import Group
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.stores import MappingStore, MemoryStore, ZipStore
@@ -310,6 +312,30 @@ def test_files_of_numpy(tmp_path: Path) -> None:
     assert np.array_equal(group["y"][...], DATA[0])
     with pytest.raises(NodeNotFoundError):
         api.copy(tmp_path / "c.npy", {})
+
+
+@pytest.mark.parametrize("kind", ["cut", "empty", "text", "pickled", "other", "flipped", "member"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_a_damaged_file_of_numpy_is_named(tmp_path: Path, kind: str, suffix: str) -> None:
+    """Each kind of damage is another error of NumPy, ``zipfile`` or ``zlib``, and none says which file is damaged."""
+    names, file = {".npy": "a.npy", ".npz": "a.npz"}, tmp_path / f"x{suffix}"
+    np.save(tmp_path / "a.npy", DATA if kind != "pickled" else np.array([None, 1]))
+    np.savez_compressed(tmp_path / "a.npz", x=DATA if kind != "pickled" else np.array([None, 1]))
+    if kind in ("flipped", "member") and suffix == ".npy":
+        pytest.skip("there is no checksum, and no member")
+    if kind == "other":
+        names = {".npy": "a.npz", ".npz": "a.npy"}
+    content = bytearray((tmp_path / names[suffix]).read_bytes())
+    if kind == "flipped":
+        content[len(content) // 2] ^= 0xFF
+    file.write_bytes({"cut": content[:-30], "empty": b"", "text": b"1, 2, 3\n"}.get(kind, content))
+    if kind == "member":
+        with ZipFile(file, "a") as archive:
+            archive.writestr("readme.txt", "text")
+    target = tmp_path / "made.zarr"
+    with pytest.raises(ArchiveError, match=re.escape(f"{file}: expected ")):
+        api.copy(file, target)
+    assert not target.exists()
 
 
 def test_between_files(tmp_path: Path) -> None:
