@@ -38,12 +38,15 @@ impl LocalStore {
         }
     }
 
-    /// From the directory of a place upwards, below the root, as long as they are empty. Only `rmdir` decides whether
-    /// one is empty; a writer that was about to use it makes it again. Gives the first that stays.
+    /// From the directory of a place upwards, below the root, as long as they are empty, or could not be made. Only `rmdir`
+    /// decides whether one is empty; a writer that was about to use it makes it again. Gives the first that stays.
     pub(super) fn remove_empty_directories<'p>(&self, place: Place<'p>) -> Place<'p> {
         let mut directory = place.parent();
-        while directory.is_below(&self.root) && directory.entry(|path| fs::remove_dir(path)).is_ok() {
-            directory = directory.parent();
+        while directory.is_below(&self.root) {
+            match directory.entry(|path| fs::remove_dir(path)) {
+                Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => break,
+                _ => directory = directory.parent(),
+            }
         }
         directory
     }
