@@ -67,11 +67,14 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
         return {_text(str(name)): plain(member, depth - 1) for name, member in value.items()}
     if isinstance(value, Sequence | np.ndarray):
         return [plain(element, depth - 1) for element in list(value)]
-    if not isinstance(value, np.bool_) and hasattr(value, "__index__"):
+    has_axes = bool(getattr(value, "shape", ()))
+    if not (has_axes or isinstance(value, np.bool_)) and hasattr(value, "__index__"):
         return _integer(index(value))
-    if hasattr(value, "__float__"):
+    if not has_axes and hasattr(value, "__float__"):
         return float(value)
     hint = "; convert it with str()" if isinstance(value, PathLike) else ""
+    if has_axes:
+        hint = '; name the place of the array, like {"driver": "zarr3", "kvstore": {"driver": "file", "path": ...}}'
     raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON{hint}")
 
 
