@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import blizzarr
-
 from tensorstore_face import ours, theirs
 
 _SPEC = {"driver": "array", "array": [1], "dtype": "int8"}
@@ -83,9 +82,7 @@ def test_first_guesses_are_answered(tmp_path: Path) -> None:
 
 
 def test_arrays_are_no_specs() -> None:
-    with pytest.raises(
-        TypeError, match=r"'Array' does not support conversion to JSON; name the place of the array, like"
-    ):
+    with pytest.raises(TypeError, match=r"'Array' does not support conversion to JSON; name the place of"):
         ours.open(blizzarr.create_array({}, data=[[1, 2]]))
     # Without axes, one is a number, as NumPy's are.
     spec = {"driver": "array", "array": blizzarr.create_array({}, data=np.int8(5)), "dtype": "int8"}
