@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from itertools import accumulate
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -39,6 +41,7 @@ from blizzarr.hierarchy.place import place_node
 from blizzarr.json_values import quote
 from blizzarr.keywords import exact_keywords, what_there_is
 from blizzarr.model.names import join
+from blizzarr.problems import warn
 from blizzarr.renamed import ENCODINGS
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
@@ -434,8 +437,31 @@ class _Writer(ArrayWriter):
             super().add(source, target, region)
 
     def sync(self, compute: bool = True, chunkmanager_store_kwargs: Any = None) -> Any:
+        # Not in `add`, which xarray calls: a warning shows the line of the caller.
+        for source, array, region in zip(self.sources, self.targets, self.regions, strict=True):
+            _warn_of_parts(source, array, region)
         each(self._store, lambda one: ArrayWriter.add(self, *one), self._waiting, ARRAYS_AT_ONCE)
         return super().sync(compute, chunkmanager_store_kwargs)
+
+
+_MANY_PARTS = 16
+
+
+def _warn_of_parts(source: Any, array: Array, region: Any) -> None:
+    """Warn of chunks of Dask that divide a stored chunk into many parts, as in the encoding of another layout."""
+    grid, most = array.metadata.chunk_grid, 1
+    places = (slice(None),) * array.ndim if region is None else region
+    for sizes, place, edges in zip(source.chunks, places, grid.edges, strict=True):
+        stops = (edges.locate((place.start or 0) + stop) for stop in accumulate(sizes[:-1]))
+        most *= max(Counter(chunk for chunk, offset in stops if offset).values(), default=0) + 1
+    if most >= _MANY_PARTS:
+        name = array.basename
+        warn(
+            f"{array.name}: chunks of Dask divide a stored chunk of {grid.text} into {most} parts, and it is read and "
+            f"stored again for each, which is slow. Rechunk {name!r} along the stored chunks; or, for a new array, pass "
+            f"encoding={{{name!r}: {{'chunks': ...}}}}, or drop_encoding() of the dataset, which has the chunks of the "
+            "array that was opened"
+        )
 
 
 class NoWriter:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +121,23 @@ def test_parts_of_one_chunk_for_a_whole_axis(tmp_path: Path) -> None:
         pytest.raises(ValueError, match=r"\(10, 6\).* would overlap multiple Dask chunks"),
     ):
         to_zarr(DATA.chunk({"x": 5, "y": 3}), store, encoding={"t": {"chunks": (-1, -1)}})
+
+
+def test_many_parts_of_a_chunk_are_warned_of(tmp_path: Path) -> None:
+    """A dataset that was opened keeps its stored chunks, in which a rechunked one was written 30 times as slowly."""
+    parts = "divide a stored chunk of (8, 8) into {} parts, and it is read and stored again for each"
+    data = xr.Dataset({"t": (("x", "y"), np.arange(256.0).reshape(16, 16))})
+    to_zarr(data, tmp_path / "a.zarr", encoding={"t": {"chunks": (8, 8)}})
+    found = opened(tmp_path / "a.zarr", chunks={})
+    with pytest.warns(UserWarning, match=re.escape(parts.format(32))) as caught:
+        to_zarr(found.chunk(x=1, y=2), tmp_path / "b.zarr")
+    assert [one.filename for one in caught] == [__file__]
+    xr.testing.assert_identical(opened(tmp_path / "b.zarr").compute(), data)
+    part = data.isel(x=slice(3, 14), y=slice(4, 8)).chunk(x=1, y=1)
+    with pytest.warns(UserWarning, match=re.escape(parts.format(24))):
+        to_zarr(part, tmp_path / "b.zarr", region={"x": slice(3, 14), "y": slice(4, 8)})
+    # As many chunks as before, in each of them; few parts; and chunks of its own.
+    for chunks, encoding in (({"x": 8}, {}), ({"x": 2, "y": 3}, {}), ({"x": 1, "y": 2}, {"t": {"chunks": (1, 2)}})):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            to_zarr(found.chunk(chunks), tmp_path / "b.zarr", "w", encoding=encoding)
