@@ -137,7 +137,7 @@ def test_many_parts_of_a_chunk_are_warned_of(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=re.escape(parts.format(24))):
         to_zarr(part, tmp_path / "b.zarr", region={"x": slice(3, 14), "y": slice(4, 8)})
     # As many chunks as before, in each of them; few parts; and chunks of its own.
-    for chunks, encoding in (({"x": 8}, {}), ({"x": 2, "y": 3}, {}), ({"x": 1, "y": 2}, {"t": {"chunks": (1, 2)}})):
+    for chunks, encoding in (({"x": 8}, {}), ({"x": 4, "y": 3}, {}), ({"x": 1, "y": 2}, {"t": {"chunks": (1, 2)}})):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             to_zarr(found.chunk(chunks), tmp_path / "b.zarr", "w", encoding=encoding)
