@@ -459,8 +459,8 @@ def _warn_of_parts(source: Any, array: Array, region: Any) -> None:
         warn(
             f"{array.name}: chunks of Dask divide a stored chunk of {grid.text} into {most} parts, and it is read and "
             f"stored again for each, which is slow. Rechunk {name!r} along the stored chunks; or, for a new array, "
-            f"pass encoding={{{name!r}: {{'chunks': ...}}}}, or drop_encoding() of the dataset, which has the chunks of the "
-            "array that was opened"
+            f"pass encoding={{{name!r}: {{'chunks': ...}}}}, or drop_encoding() of the dataset, which has the "
+            "chunks of the array that was opened"
         )
 
 
