@@ -114,6 +114,18 @@ def test_zip(tmp_path: Path) -> None:
     assert isinstance(resolve(tmp_path / "d.zip")[0], LocalStore)
 
 
+def test_a_zip_file_of_a_directory(tmp_path: Path) -> None:
+    """What `zip -r x.zip heat.zarr` makes has the directory in it: the error says what to add."""
+    array = blizzarr.create_array(tmp_path / "heat.zarr", data=[1, 2], zarr_format=2)
+    with ZipStore(tmp_path / "x.zip", "w") as made:
+        made.set("notes/a.txt", b"")
+        for key in array.store.list():
+            made.set(f"heat.zarr/{key}", array.store.get(key))
+    with pytest.raises(NodeNotFoundError, match=r"found heat.zarr/, notes/; .* to the path, like 'heat.zarr'$"):
+        blizzarr.open(tmp_path / "x.zip")
+    assert blizzarr.open(tmp_path / "x.zip" / "heat.zarr")[:].tolist() == [1, 2]
+
+
 def test_urls_of_other_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package that opens it, the error names the extra, and shows no credentials (row 128)."""
     for library in ("obstore", "fsspec", "fsspec.core"):
