@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -212,3 +213,21 @@ def test_results_have_the_order_of_the_array(order: Any) -> None:
         array = library.create_array({}, filters=[turned], **options)
         for result in (array[:], array[1:, ::2], array.oindex[[0, 2], :]):
             assert (array.order, result.flags.f_contiguous) == (order or "C", order == "F")
+
+
+def test_file_systems_are_shown_as_theirs() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    store = zarr.storage.FsspecStore.from_url("memory://shown/here")
+    assert (str(store), repr(store)) == ("<FsspecStore(MemoryFileSystem, /shown/here)>",) * 2
+    # zarr-python wraps a file system without coroutines, and shows the name of the wrapper.
+    other = theirs.storage.FsspecStore.from_url("memory://shown/here")
+    assert repr(other).replace(type(other.fs).__name__, "MemoryFileSystem") == repr(store)
+    secret = zarr.storage.FsspecStore(fsspec.filesystem("memory"), path="https://user:secret@example.org/a")
+    assert "secret" not in repr(secret)
+
+
+def test_open_files_are_not_taken() -> None:
+    with pytest.raises(
+        TypeError, match="expected the path of a zip file, found BytesIO; open files are not taken here"
+    ):
+        zarr.storage.ZipStore(io.BytesIO())  # type: ignore[arg-type]

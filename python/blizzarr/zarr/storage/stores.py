@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 
 from blizzarr import stores
 from blizzarr.errors import StoreError
+from blizzarr.stores.credentials import credentials_in, without_secrets
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.stores.zarr_python import synchronous
 from blizzarr.zarr.abc.store import ByteRequest, Store
@@ -183,6 +184,10 @@ class ZipStore(EngineStore):
         compression: int = 0,
         allowZip64: bool = True,  # noqa: N803  # as in zipfile
     ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(
+                f"expected the path of a zip file, found {type(path).__name__}; open files are not taken here"
+            )
         if mode == "x" and os.path.exists(path):
             raise FileExistsError(f"the file {path} exists; mode 'x' creates one")
         method: Any = {0: "stored", 8: "deflated"}.get(compression)
@@ -291,6 +296,13 @@ class FsspecStore(EngineStore):
     def path(self) -> str:
         """The path below which the keys are."""
         return str(unwrapped(self.engine).path)
+
+    def __str__(self) -> str:
+        path = without_secrets(self.path, credentials_in(self.path))
+        return f"<FsspecStore({type(self.fs).__name__}, {path})>"
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _refuse_exceptions(given: Any) -> None:
