@@ -16,6 +16,7 @@ from blizzarr.node import Node
 from blizzarr.problems import warn
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.os_paths import os_path
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transfer import Binding
 
 if TYPE_CHECKING:
@@ -252,8 +253,10 @@ class ArrayFacts(LikeNumpy, Node):
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
 
     def __repr__(self) -> str:
-        store = self._store
-        local = store.root.joinpath(os_path(self._path)) if isinstance(store, LocalStore) else None
+        # An array with a pool is at the same place, unless its store says something else.
+        store, inner = self._store, unwrapped(self._store)
+        is_local = isinstance(inner, LocalStore) and str(inner) == str(store)
+        local = inner.root.joinpath(os_path(self._path)) if is_local else None
         location = f"{self.name} in {store}" if local is None else str(local)
         meta = self._metadata
         shards = f" shards={meta.shards_text}" if meta.codecs.is_sharded else ""

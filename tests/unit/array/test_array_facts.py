@@ -85,6 +85,7 @@ def test_repr_is_one_line_with_the_place(tmp_path: object) -> None:
     place = os.path.join(store.root, "a")
     assert repr(z) == f"<Array {place!r} shape=(10, 10) dtype=float32 chunks=(5, 5)>"
     assert blizzarr.open_array(place).shape == (10, 10)
+    assert repr(z.cached(blizzarr.CachePool(1 << 20))) == repr(z)
     assert repr(make(shape=(8,), dtype="f4", chunks=2, shards=4)).endswith(" chunks=(2,) shards=(4,)>")
     assert repr(make(shape=(), dtype="f4", store=MemoryStore())).startswith("<Array '/a in ")
 
