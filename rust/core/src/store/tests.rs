@@ -345,17 +345,3 @@ fn values_of_another_memory_are_taken_in_one_step() {
     assert_eq!(other.list("").unwrap(), ["b", "c"]);
     assert!(store.exchange(&[], &[], (&other, &["../a".to_owned()])).is_err());
 }
-
-/// Whatever could be made of the directories of a value that cannot be stored goes again.
-#[test]
-#[cfg(unix)]
-fn a_value_that_cannot_be_stored_leaves_no_directories() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    store.set("k", &[b"1"]).expect("set");
-    for key in ["a/b/{}/c", "a/b/c/{}"] {
-        let long = key.replace("{}", &"x".repeat(300));
-        let error = store.set(&long, &[b"1"]).expect_err("too long a name");
-        assert_eq!(std::fs::read_dir(&scratch.0).expect("the root").count(), 1, "{key}: {error}");
-    }
-}

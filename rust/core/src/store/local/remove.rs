@@ -38,13 +38,13 @@ impl LocalStore {
         }
     }
 
-    /// From the directory of a place upwards, below the root, as long as they are empty, or could not be made. Only `rmdir`
+    /// From the directory of a place upwards, below the root, as long as they are empty, or were not made. Only `rmdir`
     /// decides whether one is empty; a writer that was about to use it makes it again. Gives the first that stays.
     pub(super) fn remove_empty_directories<'p>(&self, place: Place<'p>) -> Place<'p> {
         let mut directory = place.parent();
         while directory.is_below(&self.root) {
             match directory.entry(|path| fs::remove_dir(path)) {
-                Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => break,
+                Err(cause) if cause.kind() != ErrorKind::NotFound => break,
                 _ => directory = directory.parent(),
             }
         }
@@ -216,4 +216,21 @@ fn remove_link(path: &Path) -> io::Result<()> {
         return fs::remove_dir(path);
     }
     fs::remove_file(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::Scratch;
+
+    /// Where the system refused the last of several new directories, those above it go, too.
+    #[test]
+    fn directories_above_one_that_was_not_made_are_removed() {
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        fs::create_dir_all(scratch.0.join("a/b")).expect("directories");
+        let path = scratch.0.join("a/b/c/d/0");
+        store.remove_empty_directories(Place::of(&path));
+        assert!(scratch.0.is_dir() && !scratch.0.join("a").exists());
+    }
 }
