@@ -30,21 +30,18 @@ class Node:
     def altered(self, **members: Any) -> Self:
         """Return a copy with other members, as `dataclasses.replace` does, but faster."""
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.__dict__.update(members)
+        made.__dict__.update(self.__dict__, **members)
         return made
 
     def with_resources(
         self, resources: dict[str, Resource], of_inner: Callable[[Any], Any], context: ContextSpec | None = None
     ) -> Self:
-        """Return the same node with other resources and another context, and with what `of_inner` makes of the nodes
-        within it.
-        """
-        inner: dict[str, Any] = {}
+        """Return the node with other resources, another context, and what `of_inner` makes of the nodes within it."""
+        made = self.altered(resources=resources, context=context)
         for name in self.inner_members:
-            if member := getattr(self, name):
-                inner[name] = tuple(map(of_inner, member)) if type(member) is tuple else of_inner(member)
-        return self.altered(resources=resources, context=context, **inner)
+            if member := getattr(made, name):
+                made.__dict__[name] = tuple(map(of_inner, member)) if type(member) is tuple else of_inner(member)
+        return made
 
 
 @dataclass(frozen=True)
