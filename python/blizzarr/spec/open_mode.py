@@ -12,7 +12,7 @@ from blizzarr.json_values import expected
 from blizzarr.keywords import exact_keywords
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class OpenMode:
     """The operations that a spec may do when it is opened.
 
@@ -35,31 +35,21 @@ class OpenMode:
     OpenMode(open=True, create=True)
     """
 
-    open: bool
-    create: bool
-    delete_existing: bool
-    assume_metadata: bool
-    assume_cached_metadata: bool
+    open: bool = False
+    create: bool = False
+    delete_existing: bool = False
+    assume_metadata: bool = False
+    assume_cached_metadata: bool = False
 
-    @exact_keywords
-    def __init__(
-        self,
-        *,
-        open: bool | None = False,
-        create: bool | None = False,
-        delete_existing: bool | None = False,
-        assume_metadata: bool | None = False,
-        assume_cached_metadata: bool | None = False,
-    ) -> None:
-        self.open = bool(open)
-        self.create = bool(create)
-        self.delete_existing = bool(delete_existing)
-        self.assume_metadata = bool(assume_metadata)
-        self.assume_cached_metadata = bool(assume_cached_metadata)
+    def __post_init__(self) -> None:
+        for name in MODES:
+            setattr(self, name, bool(getattr(self, name)))
 
     def __repr__(self) -> str:
         return f"OpenMode({', '.join(f'{name}=True' for name in modes_on(self))})"
 
+
+OpenMode.__init__ = exact_keywords(OpenMode.__init__)  # type: ignore[method-assign]  # its message has advice
 
 MODES: Final = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
 
