@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedDriverError, UnsupportedOperationError
@@ -143,15 +143,8 @@ class KvDriver(UsesResources):
     normalize: Callable[[KvNode], KvNode] = lambda node: node
     root: str = ""
     """A path that means in JSON the same as none."""
-    is_remote: bool = False
-    """True if its stores are on other machines."""
     takes_query: bool = False
     """True if its URLs may have a query, and no slashes."""
-
-    @cached_property
-    def default_options(self) -> dict[str, Any]:
-        """The options of a store that names none; a URL names those that have to be there."""
-        return {name: row.default for name, row in self.options.items()}
 
 
 # Memory.
@@ -306,7 +299,6 @@ _GCS = KvDriver(
     {"bucket": _GCS_BUCKET},
     ("data_copy_concurrency", "gcs_request_concurrency", "gcs_request_retries", "gcs_user_project"),
     ("experimental_gcs_rate_limiter",),
-    is_remote=True,
 )
 
 _S3 = KvDriver(
@@ -324,7 +316,6 @@ _S3 = KvDriver(
     ("aws_credentials", "data_copy_concurrency", "s3_request_concurrency", "s3_request_retries"),
     ("experimental_s3_rate_limiter",),
     normalize=_s3_headers,
-    is_remote=True,
 )
 
 
@@ -363,7 +354,6 @@ _HTTP = KvDriver(
     ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
     normalize=_http_path,
     root="/",
-    is_remote=True,
     takes_query=True,
 )
 
@@ -439,8 +429,9 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
         url = split_url(part)
         url.check(None if kind.takes_query else not kind.is_adapter, kind.takes_query)
         node = kind.from_url(url)
-    options, resources = {**kind.default_options, **node.options}, kind.default_resources.copy()
-    return kind.normalize(node.altered(options=options, resources=resources, base=base))
+    # A URL names the options that have to be there.
+    options = {name: row.default for name, row in kind.options.items()} | node.options
+    return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
 
 
 def unsupported_scheme(part: str, base: object, others: Iterable[str] = ()) -> SpecError:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from blizzarr.errors import SpecError, StoreError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.arguments import raise_no_directory
-from blizzarr.spec.kvstore_json import KV_DRIVERS
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
@@ -46,7 +45,7 @@ def open_kvstore(node: KvNode, *, directory: bool = False) -> tuple[Store, str]:
     if node.driver == "memory":
         store: Store = node.resources["memory_key_value_store"].value
     else:
-        store = _remote(node) if KV_DRIVERS[node.driver].is_remote else _ADAPTERS[node.driver](node)
+        store = _ADAPTERS.get(node.driver, _remote)(node)
     return store, path.rstrip("/") if directory else path
 
 
