@@ -19,7 +19,7 @@ from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
 from blizzarr.spec.grid import Rule, Vector
-from blizzarr.spec.json_array import unbroadcast
+from blizzarr.spec.json_array import check_broadcast, unbroadcast
 from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.compose import indices_of
@@ -201,9 +201,8 @@ def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | N
             continue
         along = _positions(map_, view, size)
         origin = int(along.min()) if domain is None else domain.origin[output]
-        if domain is None and int(along.max()) - origin + 1 != size:
-            target = int(along.max()) - origin + 1
-            raise SpecError(f"Cannot broadcast array of shape {{{size}}} to target shape {{{target}}}")
+        if domain is None:
+            check_broadcast((size,), (int(along.max()) - origin + 1,))
         positions.append(along - origin)
     return unbroadcast(fill[tuple(positions)])
 
