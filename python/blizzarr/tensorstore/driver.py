@@ -70,6 +70,7 @@ class Driver(ABC):
     name: str
     """The name of the driver in JSON."""
     dtype: DType
+    _domain: IndexDomain
     readable: bool = True
     writable: bool = True
     resolves: bool = True
@@ -80,9 +81,9 @@ class Driver(ABC):
     # Properties
 
     @property
-    @abstractmethod
     def domain(self) -> IndexDomain:
-        """The positions of its elements; bounds that can change are implicit."""
+        """The positions of its elements; bounds that can change are implicit. By default they never change."""
+        return self._domain
 
     @property
     def rank(self) -> int:

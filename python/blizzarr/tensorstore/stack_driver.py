@@ -202,10 +202,6 @@ class StackDriver(Driver):
         self.writable = self._opens or any(driver.writable for driver in opened)
 
     @property
-    def domain(self) -> IndexDomain:
-        return self._domain
-
-    @property
     def schema(self) -> Schema:
         return schema_of(self.dtype, self.rank, units=self._units)
 

@@ -81,14 +81,11 @@ class MemoryArray(Driver):
         if array.ndim > MAX_RANK:
             raise SpecError(f"Rank {array.ndim} is outside valid range [0, {MAX_RANK}]")
         self._array = array
+        self._domain = domain_of(Form.of_shape(array.shape))
         self._resource = resource
         self._units = units
         self.dtype = dtype
         self.writable = writable
-
-    @property
-    def domain(self) -> IndexDomain:
-        return domain_of(Form.of_shape(self._array.shape))
 
     @property
     def schema(self) -> Schema:
@@ -159,6 +156,7 @@ class JsonDriver(KvStoreDriver):
 
     name = "json"
     dtype: DType = as_dtype("json")
+    _domain = IndexDomain(shape=[])
 
     def __init__(self, node: SpecNode, transaction: Transaction | None = None) -> None:
         if node.kvstore is None:
@@ -166,10 +164,6 @@ class JsonDriver(KvStoreDriver):
         self._node, self._kvstore = node, node.kvstore
         self.transaction = transaction
         self._pointer: str = node.options["json_pointer"]
-
-    @property
-    def domain(self) -> IndexDomain:
-        return IndexDomain(shape=[])
 
     @property
     def schema(self) -> Schema:

@@ -116,10 +116,6 @@ class VirtualDriver(Driver):
         self._order = layout.inner_order or tuple(range(domain.rank))
 
     @property
-    def domain(self) -> IndexDomain:
-        return self._domain
-
-    @property
     def schema(self) -> Schema:
         return schema_of(self.dtype, self.rank, None, self._layout, self._units)
 
