@@ -28,7 +28,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.stores import Store
+from blizzarr.stores import Store, StoreWrapper
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.opening import open_stored
 from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
@@ -125,17 +125,8 @@ class VolumePlace(StoredPlace):
         for key in _scales(bytes(raw)):
             prefix = resolved(self.path, key)
             if prefix not in ("", self.path) and ".." not in prefix.split("/"):
-                _delete_below(self.store, prefix)
+                StoreWrapper(self.store).delete_prefix(prefix)
         self.store.delete(self._document)
-
-
-def _delete_below(store: Store, prefix: str) -> None:
-    at_once = getattr(store, "delete_prefix", None)
-    if at_once is not None:
-        at_once(prefix)
-        return
-    for key in store.list(prefix):
-        store.delete(key)
 
 
 def _scales(raw: bytes) -> list[str]:

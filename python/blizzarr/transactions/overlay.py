@@ -10,7 +10,7 @@ replaced, so that each replacement is conditional. What the transaction has repl
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, GenerationMismatchError
@@ -230,15 +230,13 @@ class GuardedStore(StoreWrapper):
         self._prefix = place_in(store)[1]
 
     @property
-    def others(self) -> Callable[[str, int], builtins.list[str]]:
-        others: Callable[[str, int], builtins.list[str]] = self.store.others  # type: ignore[attr-defined]
-        return others
+    def others(self) -> Any:
+        return self.store.others  # type: ignore[attr-defined]  # else it has no such method either
 
     @property
-    def linked(self) -> Callable[[Iterable[str]], builtins.list[str]]:
+    def linked(self) -> Any:
         """The method of the store that finds prefixes that are symbolic links, if it has that."""
-        linked: Callable[[Iterable[str]], builtins.list[str]] = self.store.linked  # type: ignore[attr-defined]
-        return linked
+        return self.store.linked  # type: ignore[attr-defined]
 
     def get(self, key: str) -> Value | None:
         self._check(key, "reading")
