@@ -193,11 +193,8 @@ class DownsampleDriver(AdaptedDriver):
             as_is = as_is and axes[-1] == (dim, 0, 1)
             edges.append(begins)
             maps.append((dim, own, 1) if isinstance(own, int) else own)
-        rank = len(maps)
-        never = (False,) * rank
-        sizes = tuple([int(begins[-1]) for begins in edges])
-        part = Form((0,) * rank, sizes, never, never, ("",) * rank, tuple(maps))
-        return _Needed(through(whole, part.maps, *part[:5]), edges, None if as_is else tuple(axes))
+        part = Form.of_shape(tuple([int(begins[-1]) for begins in edges]))
+        return _Needed(through(whole, maps, *part[:5]), edges, None if as_is else tuple(axes))
 
     def write(self, form: Form, source: Elements) -> None:
         raise NotWritableError("Destination does not support writing.")

@@ -106,11 +106,9 @@ class StoredArray(Array):
     def pickled_node(self) -> SpecNode:
         """The spec that opens the array again wherever it is unpickled, also if somebody has resized it by then."""
         node = self.spec_node()
-        return (
-            node
-            if self.assumed
-            else node.altered(options={**node.options, "metadata": node.options["metadata"].lasting()})
-        )
+        if self.assumed:
+            return node
+        return node.altered(options={**node.options, "metadata": node.options["metadata"].lasting()})
 
     # Its chunks
 
