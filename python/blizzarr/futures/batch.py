@@ -51,10 +51,7 @@ class Batch:
 
 
 def add_work(batch: Batch, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
-    """Return the future of work that begins with the batch.
-
-    Raise `FutureError` when the batch was submitted.
-    """
+    """Return the future of work that begins with the batch; raise `FutureError` when the batch was submitted."""
     return add_future(batch, pending(work, kind))
 
 

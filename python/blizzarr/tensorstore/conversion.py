@@ -285,10 +285,7 @@ def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
 
 
 def fitted(elements: Elements, target: Form) -> Elements:
-    """Broadcast elements to the shape of a view.
-
-    Raise `SpecError` when a length does not fit.
-    """
+    """Broadcast elements to the shape of a view; raise `SpecError` when a length does not fit."""
     shape = target.shape
     if elements.shape == shape:
         return elements

@@ -266,13 +266,9 @@ def reduce_blocks(
     dtype: DType,
     out: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
-    """Compute one element for each block.
+    """Compute one element for each block, by a method other than ``"stride"``, which computes nothing.
 
-    - `elements`: all elements.
     - `edges`: for each dimension where the blocks begin, and where the last one ends.
-    - `method`: one of the methods but ``"stride"``, which computes nothing.
-    - `dtype`: the data type.
-    - `out`: the array for the results.
 
     >>> edges = [np.array([0, 1]), np.array([0, 1, 3])]
     >>> reduce_blocks(np.array([[1, 2, 5]]), edges, "mean", DType("int64"))

@@ -139,10 +139,8 @@ _Line: TypeAlias = dict[int, tuple[Picked, Picked]]
 
 
 class Pieces:
-    """The part of a selection that lies in each chunk.
+    """The part of a selection that lies in each chunk of this shape.
 
-    - `lowered`: the selection.
-    - `chunks`: the shape of the chunks.
     - `first`: the position of the chunk from whose origin the indices of the selection count; by default, all zeros.
 
     >>> pieces = Pieces(((3,), (1, (0, 5, -2)), False), (2, 3))

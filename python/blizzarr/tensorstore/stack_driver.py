@@ -342,10 +342,7 @@ def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
 
 
 def as_layer(source: Any, context: Context) -> Layer:
-    """Return a layer of what a user gives.
-
-    Raise `SpecError` when it is a spec whose domain is not known.
-    """
+    """Return a layer of what a user gives; raise `SpecError` when it is a spec whose domain is not known."""
     if isinstance(source, TensorStore):
         return source
     if not isinstance(source, Spec | Mapping | str):

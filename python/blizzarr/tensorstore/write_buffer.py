@@ -17,13 +17,7 @@ from blizzarr.transfer import as_source, empty_result
 
 
 class WriteBuffer:
-    """The elements that were written to the chunks of an array.
-
-    `chunks` has the elements of each chunk by its position in the grid.
-
-    - `chunk_shape`: the shape of the chunks.
-    - `dtype`: the data type of the elements.
-    """
+    """The elements that were written to an array: in `chunks`, those of each chunk by its position in the grid."""
 
     def __init__(self, chunk_shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.chunk_shape = chunk_shape
@@ -92,11 +86,7 @@ def replace(elements: npt.NDArray[Any], index: Any, written: Any, values: npt.ND
 
 
 class ChunkBuffer:
-    """Elements of a chunk, and which of them were written.
-
-    - `shape`: the shape of the chunk.
-    - `dtype`: the data type of the elements.
-    """
+    """Elements of a chunk, and which of them were written."""
 
     __slots__ = ("data", "dtype", "mask", "shape")
 

@@ -322,10 +322,7 @@ def check_rebinding(transaction: Transaction | None) -> None:
 
 
 def check_open(transaction: Transaction) -> None:
-    """Raise unless the transaction is open.
-
-    Raise `TransactionError` if it was aborted, or its commit has begun.
-    """
+    """Raise `TransactionError` if the transaction was aborted, or its commit has begun."""
     if transaction.aborted:
         raise TransactionError("Transaction not open (aborted)")
     if transaction._started:

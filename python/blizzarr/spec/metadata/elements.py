@@ -116,10 +116,7 @@ class Elements:
 
     @classmethod
     def of(cls, dtype: DataType, endian: str | None, json: Any = None) -> Self:
-        """Return the elements of a data type.
-
-        Raise `SpecError` if specs do not have it.
-        """
+        """Return the elements of a data type; raise `SpecError` if specs do not have it."""
         if endian != "big" and dtype.name in WHOLE:
             return cls(dtype, endian, (WHOLE[dtype.name],), json)
         offset, fields = 0, []
