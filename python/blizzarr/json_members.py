@@ -140,6 +140,9 @@ def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
     return parse
 
 
+as_index: Final = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
+
+
 def as_float(value: Any) -> float:
     """Check that a value is a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):

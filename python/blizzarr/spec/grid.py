@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
-from blizzarr.json_members import as_float, as_integer, as_list, or_none
+from blizzarr.json_members import as_float, as_index, as_list, or_none
 from blizzarr.json_values import MISSING, braces, number_shown
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, apply_json, floats, instance_of, integers
@@ -118,10 +118,6 @@ ASPECT_RATIO: Final = Rule(
 )
 ELEMENTS: Final = Rule(INT64_MIN, lambda value: value == INT64_MIN or 0 <= value < INF, None)
 RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO, "elements": ELEMENTS}
-
-
-as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
-"""Takes JSON integers of 64 bits."""
 
 
 shape_json = as_list(or_none(as_index), MAX_RANK)

@@ -14,7 +14,7 @@ import numpy as np
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_maps
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval, closed, half_open, sized
-from blizzarr.json_members import Members, as_integer, as_list, as_text, integer_of_text, nested, number_in
+from blizzarr.json_members import Members, as_index, as_integer, as_list, as_text, integer_of_text, nested, number_in
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.views.dim import Dim, interval_of
 from blizzarr.views.output_map import RawMap, made_maps
@@ -25,7 +25,6 @@ Upper = tuple[str, tuple[int, ...]]
 
 _UPPER: Final = {"shape": 2 * INF + 1, "inclusive_max": INF, "exclusive_max": INF + 1}
 """The members for upper bounds, and what is infinite in them."""
-_index = as_integer(INT64_MIN, INT64_MAX, "64-bit signed integer")
 
 
 def domain_of_vectors(
@@ -215,8 +214,8 @@ def _output(document: Any) -> RawMap:
         raise SpecError('At most one of "input_dimension", "index_array" members is allowed')
     has_array = "index_array" in members.left
     is_map = has_array or "input_dimension" in members.left
-    offset = members.take("offset", _index, 0)
-    dim = members.take("input_dimension", _index, None)
+    offset = members.take("offset", as_index, 0)
+    dim = members.take("input_dimension", as_index, None)
     array = members.take("index_array", _index_array, None)
     bounds = members.take("index_array_bounds", lambda value: _bounds(value, has_array), UNBOUNDED)
     stride = members.take("stride", lambda value: _stride(value, is_map), 1)
@@ -227,7 +226,7 @@ def _output(document: Any) -> RawMap:
 def _stride(value: Any, meant: bool) -> int:
     if not meant:
         raise SpecError('Either "input_dimension" or "index_array" must be specified in conjunction with "stride"')
-    return _index(value)
+    return as_index(value)
 
 
 def _bounds(value: Any, meant: bool) -> Bounds:
@@ -240,7 +239,7 @@ def _bounds(value: Any, meant: bool) -> Bounds:
 
 
 def _index_array(value: Any) -> IndexArray:
-    shape, integers = nested(value, lambda element: _index(number_in(element, integer_of_text)))
+    shape, integers = nested(value, lambda element: as_index(number_in(element, integer_of_text)))
     return np.array(integers, np.int64).reshape(shape)
 
 
