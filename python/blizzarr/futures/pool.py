@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Final, ParamSpec, TypeVar
 
 from blizzarr.errors import ConflictError
-from blizzarr.futures.future import Future, drop, fail, failed, pending, resolved, run
+from blizzarr.futures.future import Future, drop, fail, failed, finish, pending, resolved, run
 
 T = TypeVar("T")
 Given = ParamSpec("Given")
@@ -229,7 +229,14 @@ class Pace:
     def submit(self, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
         """Return the future of work of this kind: done, or left to another thread where it is slow."""
         timed = partial(self.timed, work)
-        return at_once(timed) if self.seconds < QUICK else submit(timed, kind=kind)
+        if self.seconds >= QUICK:
+            return submit(timed, kind=kind)
+        future = pending(None, kind)
+        try:
+            finish(future, timed())
+        except Exception as error:
+            fail(future, error)
+        return future
 
     def timed(self, work: Callable[Given, T], /, *given: Given.args, **more: Given.kwargs) -> T:
         """Do work of this kind in this thread, and learn from how long it takes."""

@@ -336,7 +336,9 @@ class KvStore(KvPath):
         """
         text, new = text_of(key), None if value is None else bytes_of(value)
         known = None if if_equal is None else bytes_of(if_equal)
-        return self._submit(lambda: self._write(text, new, known), ChangeFuture, _CHANGING)
+        # A condition may wait for others who compare and replace the value.
+        pace = _CHANGING if known is None else None
+        return self._submit(lambda: self._write(text, new, known), ChangeFuture, pace)
 
     def delete_range(self, range: values.KeyRange) -> Future[None]:
         """Delete the keys of a range."""
