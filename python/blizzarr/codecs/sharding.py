@@ -19,6 +19,7 @@ from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Problems, lengths
+from blizzarr.size_text import count_text
 
 if TYPE_CHECKING:
     from blizzarr.codecs.chain import CodecChain
@@ -130,7 +131,7 @@ def _grid(inner: tuple[int, ...], chunk: Chunk, path: str, problems: Problems) -
     if shard is None:
         return None
     if len(inner) != len(shard):
-        problems.add(path, f"{len(shard)} lengths, one for each axis of the shard", list(inner))
+        problems.add(path, f"{count_text(len(shard), 'length')}, one for each axis of the shard", list(inner))
         return None
     right = True
     for axis, (outer, length) in enumerate(zip(shard, inner, strict=True)):

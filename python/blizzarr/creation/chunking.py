@@ -27,6 +27,7 @@ from blizzarr.model import ChunkGrid, RegularGrid
 from blizzarr.model.chunk_grid import RegularBoundedGrid
 from blizzarr.model.rectilinear_grid import RectilinearGrid, edges_of
 from blizzarr.problems import Problems
+from blizzarr.size_text import count_text
 
 EdgesLike: TypeAlias = int | Sequence[int | Sequence[int]] | None
 """One length for all chunks along an axis, -1 or None for a single chunk, or a list of the length of each chunk, in
@@ -184,7 +185,8 @@ def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | N
     if not any(isinstance(axis, Iterable) and not isinstance(axis, str) for axis in axes):
         return None
     if len(axes) != len(shape):
-        expected = f"{len(shape)} lengths or lists of lengths, one for each dimension of the shape {tuple(shape)}"
+        lengths_or_lists = f"{count_text(len(shape), 'length')} or lists of lengths"
+        expected = f"{lengths_or_lists}, one for each dimension of the shape {tuple(shape)}"
         raise MetadataError(problems=[Problem(name, expected, f"{len(axes)}: {axes!r:.80}")])
     listed = [_plain(axis) if isinstance(axis, Iterable) else axis for axis in axes]
     even = [1 if type(axis) is list else axis for axis in listed]
@@ -261,7 +263,7 @@ def _lengths(given: Any, shape: Sequence[int], name: str) -> tuple[int, ...]:
         raise MetadataError(problems=[Problem(name, "'auto', a size like '8MB', a length or lengths", repr(given))])
     lengths: list[Any] = list(given) if isinstance(given, Iterable) else [given] * len(shape)
     if len(lengths) != len(shape):
-        expected = f"{len(shape)} lengths, one for each dimension of the shape {tuple(shape)}"
+        expected = f"{count_text(len(shape), 'length')}, one for each dimension of the shape {tuple(shape)}"
         if len(shape) == 1:
             expected += " (chunks of several lengths are a list in the list)"
         raise MetadataError(problems=[Problem(name, expected, f"{len(lengths)}: {tuple(lengths)}")])

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from blizzarr.dtypes import DataType
 from blizzarr.problems import INT64_MAX, Problems, lengths
+from blizzarr.size_text import count_text
 
 MAX_RANK: Final = 64
 """The largest number of dimensions, which is that of NumPy 2."""
@@ -47,7 +48,7 @@ def chunk_shape(
 def check_rank(value: Sequence[Any], path: str, array: Sequence[int] | None, problems: Problems) -> bool:
     """Return whether there is one item for each dimension of an array; add a problem if not."""
     if array is not None and len(value) != len(array):
-        problems.add(path, f"{len(array)} lengths, one for each dimension", list(value))
+        problems.add(path, f"{count_text(len(array), 'length')}, one for each dimension", list(value))
         return False
     return True
 

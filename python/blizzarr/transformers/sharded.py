@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
 from blizzarr.problems import MISSING, Problems, lengths
+from blizzarr.size_text import count_text
 from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_prefix, list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
@@ -283,7 +284,7 @@ class ShardingTransformer(StorageTransformer):
         if counts is None:
             return
         if rank is not None and len(counts) != rank:
-            problems.add(where, f"{rank} lengths, one for each dimension", list(counts))
+            problems.add(where, f"{count_text(rank, 'length')}, one for each dimension", list(counts))
         elif ENTRY * prod(counts) > MAX_INDEX_BYTES:
             problems.limit(where, f"an index of at most {MAX_INDEX_BYTES:,} bytes", ENTRY * prod(counts))
 

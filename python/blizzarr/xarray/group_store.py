@@ -34,6 +34,7 @@ from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import any_name
 from blizzarr.problems import warn
+from blizzarr.size_text import count_text
 from blizzarr.stores.requests import ARRAYS_AT_ONCE, each, each_call, is_small
 from blizzarr.xarray.variables import StoredArray, dimensions_of, variable_of
 
@@ -380,7 +381,8 @@ def take_lengths(variable: Variable, *, must_fit: bool, parts_are_safe: bool, is
         is_wrong = isinstance(given, Mapping) or (isinstance(given, list | tuple) and len(given) != variable.ndim)
         if must_fit and is_wrong:
             # xarray would leave them out without a word.
-            what = f"{variable.ndim} lengths, one for each dimension ({', '.join(map(str, variable.dims))})"
+            dims = ", ".join(map(str, variable.dims))
+            what = f"{count_text(variable.ndim, 'length')}, one for each dimension ({dims})"
             raise ValueError(f"encoding[{option!r}]: expected {what}, found {given!r}")
         if isinstance(given, list | tuple) and -1 in given and len(given) == variable.ndim:
             # xarray would check the chunks of Dask against chunks of length -1, into which any fit.

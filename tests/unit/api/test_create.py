@@ -76,7 +76,7 @@ def test_a_whole_chain() -> None:
         ({"shape": (-1,), "dtype": "u1"}, MetadataError, r"shape\[0\]: expected an integer in \[0, 2\^63\), found -1"),
         ({"shape": (4, 1.5), "dtype": "u1"}, MetadataError, r"shape\[1\].* found 1\.5"),
         ({"shape": (4,), "dtype": "u1", "chunks": 0}, MetadataError, r"chunks\[0\]: expected an integer of at least 1"),
-        ({"shape": (4,), "dtype": "u1", "chunks": (2, 2)}, MetadataError, r"chunks: expected 1 lengths.*found 2"),
+        ({"shape": (4,), "dtype": "u1", "chunks": (2, 2)}, MetadataError, r"chunks: expected 1 length, .*found 2"),
         ({"shape": (4,), "dtype": "u1", "chunks": "many"}, ValueError, "expected a size like '8MB'"),
         ({"shape": (9,), "dtype": "u1", "chunks": 2, "shards": 3}, MetadataError, r"shards\[0\]: expected a multiple"),
         ({"shape": (4,), "dtype": "u1", "fill_value": 256}, MetadataError, r"fill_value: expected an integer in"),

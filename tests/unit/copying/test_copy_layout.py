@@ -109,7 +109,7 @@ def test_lengths_that_are_wrong(source: Group) -> None:
     said = str(caught.value)
     assert "/rain: chunks[1]: expected an integer of at least 1, or -1 for the whole axis, found 0" in said
     assert "/deep/y: chunks[0]" in said
-    assert "/none: chunks: expected 1 lengths" in said
+    assert "/none: chunks: expected 1 length, one for each dimension" in said
     assert "Name the dimensions, or the path of an array, to which the lengths belong." in said
 
 
