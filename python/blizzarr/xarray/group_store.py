@@ -269,8 +269,9 @@ class GroupStore(ZarrStore):
         ]
         if short:
             warn(
-                f"nothing is appended to {', '.join(map(repr, short))}: the dataset cannot be opened before all along "
-                f"{dim!r} have {end + variables[dim].sizes[dim]} elements. Append the rest, without {dim!r} itself"
+                f"nothing is appended to {', '.join(map(repr, short))}: the dataset cannot be opened until all "
+                f"variables along {dim!r} have {end + variables[dim].sizes[dim]} elements. Append the others next, "
+                f"without {dim!r} itself"
             )
 
     def _stored_end(self) -> int | None:
@@ -434,8 +435,8 @@ def check_fits(name: Any, variable: Variable, encoded: Variable, stored: Variabl
         if there is None:
             raise ValueError(f"{name!r} is stored without units of time, and these values are times in {units!r}")
         raise ValueError(
-            f"{name!r} is stored in {there!r}, and these values need {units!r}, in which they would not be read. Round "
-            "them, or write the dataset anew with finer units or floating-point numbers"
+            f"{name!r} is stored in {there!r}, and these values need {units!r}, but all elements of an array "
+            "have the same units. Round these values, or write the dataset anew, with finer units or as floats"
         )
     needed = _text_type(variable, encoded)
     if needed.kind in "SU" and needed.kind == stored.dtype.kind and needed > stored.dtype:
