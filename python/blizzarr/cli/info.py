@@ -53,7 +53,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
             rows = [("Members", f"{count_text(facts_of.arrays, 'array')}, {count_text(facts_of.groups, 'group')}")]
             errors = node.unreadable() if facts_of.unreadable else {}
             rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in errors.items()]
-        rows += [("Format", f"Zarr {_format(meta)}")]
+        rows += [("Format", _format(meta))]
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(size_stored))] if size_stored is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
@@ -62,9 +62,12 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
 
 
 def _format(meta: ArrayMeta | GroupMeta) -> str:
+    from blizzarr.display.facts import format_text
     from blizzarr.formats import format_of, is_complete
 
-    return format_of(meta).name + ("" if is_complete(meta) else ", as nodes are below it; no document says that")
+    return format_text(format_of(meta).name) + (
+        "" if is_complete(meta) else ", as nodes are below it; no document says that"
+    )
 
 
 def _short(value: object) -> str:

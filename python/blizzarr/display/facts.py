@@ -70,7 +70,7 @@ def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
         listed.append(("Transformers", " \N{RIGHTWARDS ARROW} ".join(stack)))
     if meta.order != "C":
         listed.append(("Order", meta.order))
-    listed += [("Fill value", _fill_text(meta)), ("Format", f"Zarr {meta.format}")]
+    listed += [("Fill value", _fill_text(meta)), ("Format", format_text(meta.format))]
     if raw is not None:
         listed.append(("Raw size", bytes_text(raw)))
     if size_stored is not None:
@@ -99,6 +99,15 @@ def _parts(meta: ArrayMeta, grid: ChunkGrid, count: int) -> str:
     largest = bytes_text(math.prod(grid.inside(meta.shape)) * meta.dtype.itemsize)
     size = "" if raw_bytes(meta) is None else f" of {'' if grid.is_even else 'up to '}{largest}"
     return f"{grid_text(grid)} ({count:,}{size})"
+
+
+def format_text(name: str) -> str:
+    """Return the name of a format as people say it.
+
+    >>> format_text("v2"), format_text("n5"), format_text("precomputed")
+    ('Zarr v2', 'N5', 'precomputed')
+    """
+    return f"Zarr {name}" if name[:1] == "v" and name[1:2].isdigit() else name.upper() if name == "n5" else name
 
 
 def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> dict[str, Any]:

@@ -83,6 +83,15 @@ def test_documents_are_no_chunks(run: Run, tmp_path: Path, form: str) -> None:
     assert "in 4 of 4 chunks" in run("info", tmp_path / "a").out
 
 
+def test_a_format_has_the_name_that_people_say(run: Run, tmp_path: Path) -> None:
+    """N5 is none of Zarr's versions."""
+    for form, said in (("n5", "N5"), ("v2", "Zarr v2")):
+        blizzarr.create_group(tmp_path / form, zarr_format=form).create_array("a", data=np.arange(3))
+        for path in (tmp_path / form, tmp_path / form / "a"):
+            line = next(line for line in run("info", path).out.splitlines() if line.startswith("  Format "))
+            assert line.split(None, 1)[1] == said
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_directory_that_no_document_makes_a_group(run: Run, tmp_path: Path) -> None:
     """It is read as one, but not removed as one; the name of the format is that of the specification."""
