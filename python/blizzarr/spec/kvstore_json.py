@@ -165,7 +165,11 @@ _MEMORY = KvDriver(
 
 def _file_url(url: Url) -> KvNode:
     if url.authority not in ("", "localhost"):
-        raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}; write file:///path")
+        relative = quote(decoded(url.authority + url.path))
+        raise SpecError(
+            f"file: URIs do not support authority: {quote(url.authority)}; write file:///path, or "
+            f'{{"driver": "file", "path": {relative}}} if the path is relative'
+        )
     return KvNode("file", _absolute(decoded(url.path)))
 
 

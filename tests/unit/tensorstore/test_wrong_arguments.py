@@ -75,7 +75,7 @@ def test_first_guesses_are_answered(tmp_path: Path) -> None:
         store[-1]
     with pytest.raises(ValueError, match="open=True opens an array, delete_existing=True replaces it"):
         ours.open(spec, create=True, dtype="int8", shape=[3]).result()
-    with pytest.raises(ValueError, match='do not support authority: "a"; write file:///path'):
+    with pytest.raises(ValueError, match=r'do not support authority: "a"; write file:///path, or .*"path": "a/b"}'):
         ours.open("file://a/b").result()
     with pytest.raises(TypeError, match=r"Path' does not support conversion to JSON; convert it with str\(\)"):
         ours.open(tmp_path)
