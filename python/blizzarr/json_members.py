@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, braces, dump, expected, quote
+from blizzarr.keywords import nearest
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class Members:
         if type(value) is not dict:
             raise expected(value, "object")
         self.left = value.copy()
+        self.known: list[str] = []
         self.wrong: list[SpecError] = []
 
     def take(self, name: str, parse: Callable[[Any], T], default: Any = MISSING) -> T:
@@ -41,6 +43,7 @@ class Members:
         What is wrong is raised by `end`.
         """
         value = self.left.pop(name, MISSING)
+        self.known.append(name)
         if value is MISSING and default is not MISSING:
             return default
         try:
@@ -65,7 +68,10 @@ class Members:
     def end(self) -> None:
         """Raise everything that is wrong, also that there are members that were not taken."""
         if self.left:
-            self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}"))
+            extra = sorted(self.left)
+            meant = {near: None for name in extra if (near := nearest(name, self.known)) is not None}
+            advice = f"; did you mean {', '.join(map(quote, meant))}?" if meant else ""
+            self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, extra))}{advice}"))
         if self.wrong:
             self.refuse()
 

@@ -77,6 +77,8 @@ def test_first_guesses_are_answered(tmp_path: Path) -> None:
         ours.open(spec, create=True, dtype="int8", shape=[3]).result()
     with pytest.raises(ValueError, match=r'do not support authority: "a"; write file:///path, or .*"path": "a/b"}'):
         ours.open("file://a/b").result()
+    with pytest.raises(ValueError, match='Object includes extra members: "kvstor"; did you mean "kvstore"\\?'):
+        ours.open({"driver": "zarr3", "kvstor": "memory://"})
     with pytest.raises(TypeError, match=r"Path' does not support conversion to JSON; convert it with str\(\)"):
         ours.open(tmp_path)
 
