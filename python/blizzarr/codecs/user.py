@@ -115,8 +115,11 @@ def codec_of(value: Any) -> Codec:
         _refuse_options_behind_colon(name, problems)
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
         close = nearest(name, known)
-        advice = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
-        problems.unknown("codec", "codec", name, f"{supplier('codec', name)}; {advice}")
+        of_others = supplier("codec", name)
+        advice = (
+            f"did you mean {close}? {name!r} is {of_others}" if close else f"{of_others}; there are {', '.join(known)}"
+        )
+        problems.unknown("codec", "codec", name, advice)
         problems.raise_any()
         raise AssertionError
     given = {option: _plain(setting) for option, setting in configuration.items() if setting is not None}
