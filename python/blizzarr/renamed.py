@@ -16,6 +16,8 @@ _SYNCHRONOUS: Final = "there are no asynchronous twins: calls use all cores, and
 _WALK: Final = "use walk(), which iterates over paths and nodes"
 _MOVE: Final = "use blizzarr.copy, then del group[name]"
 _REMOVE: Final = "use del group[name]"
+_REMOVE_NODE: Final = "use del group[name], or in the shell: blizzarr rm"
+_STORE: Final = "use blizzarr.stores, or pass the path or URL in place of a store"
 _REFRESH: Final = "leave it out: refresh() reads the metadata again"
 _NUMCODECS: Final = (
     "use blizzarr.codecs (BloscCodec, GzipCodec, ZlibCodec, ZstdCodec, ...), a codec of numcodecs, or its document in "
@@ -35,10 +37,13 @@ MODULE: Final[Mapping[str, str]] = {
     "Blosc": "use blizzarr.codecs.BloscCodec, or numcodecs.Blosc",
     "DirectoryStore": _PATH,
     "FSStore": _ANY_STORE,
+    "FsspecStore": _STORE,
     "LRUStoreCache": "use CachePool, and cached() of the array or group",
+    "LocalStore": _STORE,
     "MemoryStore": "use blizzarr.stores.MemoryStore, or a dict",
     "N5Store": "pass the path of the N5 dataset; zarr_format='n5' creates one",
     "NestedDirectoryStore": _PATH,
+    "ObjectStore": _STORE,
     "ProcessSynchronizer": _SYNCHRONIZED,
     "TempStore": "pass the path of a temporary directory",
     "ThreadSynchronizer": _SYNCHRONIZED,
@@ -47,18 +52,28 @@ MODULE: Final[Mapping[str, str]] = {
     "copy_all": "use copy",
     "copy_store": "use copy",
     "create_hierarchy": "use create_group, then create_array and create_group of the group",
+    "delete": _REMOVE_NODE,
     "dtype": "use blizzarr.dtypes",
     "experimental": "for a cache use CachePool, and cached() of the array or group",
     "from_array": "use copy(array, store), which works part by part, or create_array(store, data=array)",
+    "info": "use info of an array or group, like open(path).info",
+    "ls": "use tree, or list(group)",
+    "move": _MOVE,
     "open_dataset": _XARRAY,
     "open_like": "use open_array with the shape, chunks and dtype of the other array",
     "open_zarr": _XARRAY,
     "print_debug_info": "use blizzarr.__version__",
+    "read": "use load, which reads whole arrays, or open, then array[...]",
     "rechunk": _COPY,
     "registry": "use blizzarr.codecs",
+    "remove": _REMOVE_NODE,
+    "rename": _MOVE,
     "repair": _CHECK,
+    "rm": _REMOVE_NODE,
     "savez": "use save(path, **arrays)",
     "storage": "use blizzarr.stores, or pass a path in place of a store",
+    "to_zarr": "use blizzarr.xarray.to_zarr for datasets, and blizzarr.dask.to_zarr for arrays of Dask",
+    "validate": _CHECK,
     "verify": _CHECK,
 }
 """Names of the module ``zarr``, in zarr-python 2 or 3, and of functions that others have."""
@@ -70,9 +85,12 @@ GROUP: Final[Mapping[str, str]] = {
     "attributes": "use attrs",
     "array": "use create_array(name, data=...)",
     "clear": _REMOVE,
+    "consolidate": "use blizzarr.consolidate_metadata(group)",
+    "copy": _COPY,
     "create": "use create_array",
     "create_dataset": "use create_array",
     "create_hierarchy": "use create_group and create_array",
+    "delete": _REMOVE,
     "from_store": "use blizzarr.create_group",
     "get_array": "use group[name]",
     "get_group": "use group[name]",
@@ -81,6 +99,7 @@ GROUP: Final[Mapping[str, str]] = {
     "move": _MOVE,
     "pop": _REMOVE,
     "popitem": _REMOVE,
+    "remove": _REMOVE,
     "rename": _MOVE,
     "require_dataset": "use require_array",
     "store_path": "use store and path",
@@ -102,6 +121,7 @@ ARRAY: Final[Mapping[str, str]] = {
     "codecs": "use filters, serializer and compressors, or metadata.codecs",
     "compressor": "use compressors",
     "compute": _READ,
+    "copy": _COPY,
     "config": "use blizzarr.config, which is for all arrays",
     "dimensions": "use dimension_names",
     "dims": "use dimension_names",
@@ -116,6 +136,7 @@ ARRAY: Final[Mapping[str, str]] = {
     "show": "use blizzarr.show(array)",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
+    "to_dask": "use blizzarr.dask.from_zarr(array)",
     "to_numpy": _READ,
     "values": _READ,
     "with_config": "use blizzarr.config.set, which is for all arrays",

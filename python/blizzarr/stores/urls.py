@@ -198,9 +198,11 @@ def _refuse_node(target: Any) -> None:
 def check_mode(mode: str) -> None:
     """Raise `ValueError` if there is no such mode."""
     if mode not in MODES:
+        # Those of files are misspelled modes, and anything longer is a path.
+        meant = f"; a path in the store is path={mode!r}" if len(mode) > 3 else ""
         raise ValueError(
             f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "
-            f"or 'w-' (make, must not exist), found {mode!r}"
+            f"or 'w-' (make, must not exist), found {mode!r}{meant}"
         )
 
 

@@ -91,6 +91,14 @@ def test_misspelled_keywords(call: Callable[[], object], expected: str) -> None:
     assert "make_" not in str(caught.value)
 
 
+def test_a_path_in_the_place_of_the_mode() -> None:
+    """It is second in h5py and others."""
+    with pytest.raises(ValueError, match=r"found 'brain/t1'; a path in the store is path='brain/t1'$"):
+        blizzarr.open({}, "brain/t1")
+    with pytest.raises(ValueError, match=r"found 'rb'$"):
+        blizzarr.open({}, "rb")
+
+
 def test_names_of_the_module() -> None:
     """``import blizzarr as zarr``: what has another name here is told."""
     module: Any = blizzarr
@@ -98,6 +106,8 @@ def test_names_of_the_module() -> None:
         with pytest.raises(AttributeError) as caught:
             getattr(module, name)
         assert str(caught.value) == f"module 'blizzarr' has no attribute {name!r}; {advice}"
+    guesses = {"LocalStore", "delete", "info", "ls", "move", "read", "remove", "rename", "rm", "to_zarr", "validate"}
+    assert guesses <= renamed.MODULE.keys()
     with pytest.raises(AttributeError, match=r"^module 'blizzarr' has no attribute 'creat_array'$") as caught:
         module.creat_array  # noqa: B018
     # From these Python makes its own suggestion.
@@ -119,7 +129,8 @@ def test_names_of_arrays_and_groups() -> None:
         with pytest.raises(AttributeError) as caught:
             getattr(root, name)
         assert str(caught.value) == f"'Group' object has no attribute {name!r}; {advice}"
-    assert {"clear", "pop", "rename", "update"} <= renamed.GROUP.keys(), "what mappings have is no member"
+    named = {"clear", "consolidate", "copy", "delete", "pop", "remove", "rename", "update"}
+    assert named <= renamed.GROUP.keys(), "what mappings have, or is a verb, is no member"
     z: Any = blizzarr.zeros(3)
     with pytest.raises(AttributeError, match=r"^'Array' object has no attribute 'compressor'; use compressors$"):
         z.compressor  # noqa: B018
