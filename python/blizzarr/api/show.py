@@ -12,7 +12,7 @@ from blizzarr.api.open import open as open_node
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.formats import detect
-from blizzarr.formats.ome import axis_names
+from blizzarr.formats.ome import axis_names, levels
 from blizzarr.group import Group
 from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -59,7 +59,8 @@ def show(
     Parameters
     ----------
     array
-        An array, of blizzarr, NumPy, Dask, xarray or h5py; or a path, a URL or a store with an array at its root.
+        An array, of blizzarr, NumPy, Dask, xarray or h5py; or a path, a URL or a store with an array at its root. Of
+        an image of OME-Zarr, a group, the coarsest level is shown that is not smaller than the picture.
     path
         The PNG file to write. None writes nothing, and only returns the picture.
     key
@@ -94,7 +95,7 @@ def show(
     NodeNotFoundError
         No array or group is at the path or in the store.
     NodeTypeError
-        A group is there, or was given.
+        A group is there, or was given, and is no image of OME-Zarr.
     CodecError
         A chunk that is read is damaged.
 
@@ -122,10 +123,13 @@ def show(
     # Views and NumPy's arrays are arrays, too, and no store has a shape.
     pictured: Any = array if hasattr(array, "shape") or isinstance(array, Group) else open_node(array, mode="r")
     if isinstance(pictured, Group):
-        arrays = [name for name, node in pictured.members(max_depth=1) if isinstance(node, Array)]
-        like = f"group[{arrays[0]!r}]" if arrays else "group[name]"
-        what = f"expected an array, found a group; show one of its arrays, like {like}"
-        raise NodeTypeError(what, array=pictured.name, store=str(pictured.store))
+        level = level_of(pictured, size)
+        if level is None:
+            arrays = [name for name, node in pictured.members(max_depth=1) if isinstance(node, Array)]
+            like = f"group[{arrays[0]!r}]" if arrays else "group[name]"
+            what = f"expected an array, found a group; show one of its arrays, like {like}"
+            raise NodeTypeError(what, array=pictured.name, store=str(pictured.store))
+        pictured = level
     beside, names = {}, None
     if isinstance(pictured, Array):
         placed = _in_its_group(pictured)
@@ -135,6 +139,22 @@ def show(
         with whole_file(file) as stream:
             stream.write(encode(pixels))
     return pixels.view(Picture)
+
+
+def level_of(group: Group, size: int) -> Array | None:
+    """Return the level of an OME-Zarr image to draw with about `size` pixels; None if the group is no such image.
+
+    It is the coarsest level whose longer side has as many elements, or the finest level.
+    """
+    found = None
+    for path in levels(group.metadata):
+        level = group.get(path)
+        if not isinstance(level, Array):
+            continue
+        if found is not None and max(level.shape[-2:], default=0) < size:
+            break
+        found = level
+    return found
 
 
 def _in_its_group(array: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, open_array
+from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, open_array, open_node
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -16,6 +16,7 @@ EXAMPLES = (
     "blizzarr show data.zarr/brain/t1 -o slices.png",
     "blizzarr show 'data.zarr/brain/t1[90]' -o slice.png --cmap gray",
     "blizzarr show data.zarr/brain/t1 --axis z -o sheet.png",
+    "blizzarr show image.ome.zarr -o image.png",
 )
 
 
@@ -47,7 +48,8 @@ def run(
 ) -> None:
     """Make a picture: a curve, an image, or slices of a volume.
 
-    Large arrays are sampled with strides, so a picture of a huge array reads only a part of it.
+    Large arrays are sampled with strides, so a picture of a huge array reads only a part of it. Of an image of
+    OME-Zarr, the coarsest level is shown that is not smaller than the picture.
     """
     if origin not in (None, "upper", "lower"):
         raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")
@@ -56,15 +58,20 @@ def run(
             f"expected a file name that ends in .png, found {str(output)!r}", param_hint="--output"
         )
     place = Place.parse(path, selection)
-    array = open_array(place)
+    node = open_node(place)
     from blizzarr.api import show
+    from blizzarr.api.show import level_of
+    from blizzarr.array import Array
     from blizzarr.display.region import Region
     from blizzarr.display.sizes import shape_text
 
+    level = None if isinstance(node, Array) else level_of(node, size)
+    array = open_array(place) if level is None else level
+    below = "" if level is None else f"/{level.path.removeprefix(node.path).strip('/')}"
     unit = array.attrs.get("units")
     selected = "" if place.selection is None else f"[{place.selection}]"
     shape = tuple(map(len, Region.of(array, place.key).axes))
-    title = f"{place.text}{selected}   {shape_text(shape)} {array.metadata.dtype}"
+    title = f"{place.text}{below}{selected}   {shape_text(shape)} {array.metadata.dtype}"
     title += f" ({unit})" if isinstance(unit, str) else ""
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
     if output is None and target.exists():

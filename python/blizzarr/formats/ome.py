@@ -135,6 +135,17 @@ def axis_names(nodes: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
     return names
 
 
+def levels(group: GroupMeta) -> tuple[str, ...]:
+    """Return the paths of the arrays of the first image in a group, from the group on, finest first; none without one.
+
+    >>> levels(GroupMeta({"ome": {"version": "0.5", "multiscales": [{"datasets": [{"path": "s0"}, {"path": "s1"}]}]}}))
+    ('s0', 's1')
+    """
+    own = _namespace(group)
+    images = _images(group.attributes if own is None else own)
+    return tuple(place for place in _places("", images[0]) if not place.startswith(("..", "/"))) if images else ()
+
+
 def _namespace(node: Node) -> dict[str, Any] | None:
     own = node.attributes.get(_NAMESPACE) if isinstance(node, GroupMeta) and node.format == "v3" else None
     return own if type(own) is dict else None

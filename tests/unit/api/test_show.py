@@ -97,6 +97,23 @@ def test_what_is_around_an_array_names_its_axes(tmp_path: Path, monkeypatch: pyt
     assert "lon" in texts
 
 
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_an_image_is_shown_by_one_of_its_levels(tmp_path: Path, version: str) -> None:
+    """The coarsest that has as many elements as the picture has pixels; levels that are not there are left out."""
+    paths = ["s0", "gone", "s1", "s2", "../outside"]
+    image = {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": path} for path in paths]}
+    attributes = {"multiscales": [{**image, "version": "0.4"}]}
+    if version == "0.5":
+        attributes = {"ome": {"version": "0.5", "multiscales": [image]}}
+    group = blizzarr.create_group(tmp_path / "i", zarr_format=2 if version == "0.4" else 3, attributes=attributes)
+    for path, length in (("s0", 40), ("s1", 20), ("s2", 10)):
+        group.create_array(path, data=np.arange(length**2).reshape(length, length))
+    for size, level in ((21, "s0"), (20, "s1"), (10, "s2"), (720, "s0")):
+        expected = blizzarr.show(group[level], size=size)
+        np.testing.assert_array_equal(blizzarr.show(group, size=size), expected)
+        np.testing.assert_array_equal(blizzarr.show(tmp_path / "i", size=size), expected)
+
+
 def test_no_array_there(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path / "g.zarr")
     with pytest.raises(NodeTypeError, match=r"found a group; show one of its arrays, like group\[name\]"):

@@ -92,6 +92,23 @@ def test_a_format_has_the_name_that_people_say(run: Run, tmp_path: Path) -> None
             assert line.split(None, 1)[1] == said
 
 
+def test_show_of_an_image_of_ome_zarr(run: Run, tmp_path: Path) -> None:
+    """A level is chosen, and what is selected of it is drawn; labels are a group of images."""
+    image = {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "s0"}, {"path": "s1"}]}
+    root = blizzarr.create_group(
+        tmp_path / "i.ome.zarr", attributes={"ome": {"version": "0.5", "multiscales": [image]}}
+    )
+    for path, length in (("s0", 200), ("s1", 100)):
+        root.create_array(path, data=np.arange(length**2).reshape(length, length))
+    said = run("show", tmp_path / "i.ome.zarr", ":50", "--size", 64, "-o", tmp_path / "a.png")
+    assert (said.code, said.err.endswith(" pixels\n")) == (0, True)
+    run("show", tmp_path / "i.ome.zarr/s1", ":50", "--size", 64, "-o", tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    root.create_group("labels")
+    refused = run("show", tmp_path / "i.ome.zarr/labels", "-o", tmp_path / "c.png")
+    assert (refused.code, "expected an array, found a group with nothing in it" in refused.err) == (1, True)
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_directory_that_no_document_makes_a_group(run: Run, tmp_path: Path) -> None:
     """It is read as one, but not removed as one; the name of the format is that of the specification."""
