@@ -21,7 +21,7 @@ from blizzarr.spec.context import Context, ContextSpec
 from blizzarr.spec.driver_table import ELSEWHERE, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Change, Driver, StoredDriver
 from blizzarr.spec.drivers.values import as_pointer
-from blizzarr.spec.dtype import DTYPES, DType, dtype_json
+from blizzarr.spec.dtype import DType, dtype_json
 from blizzarr.spec.kvstore import KvStoreSpec, NodeSpec, at_node, changed_context, kvstore_node
 from blizzarr.spec.kvstore_json import (
     KV_DRIVERS,
@@ -145,11 +145,11 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
         # These two stand beside it.
         schema = {name: value for name, value in schema.items() if name not in ("rank", "dtype")}
     context = {} if node.context is None else node.context.to_json(include_defaults)
-    parts = {"context": context, "schema": schema}
-    json: dict[str, Any] = {
-        "driver": node.driver,
-        **{name: part for name, part in parts.items() if part or include_defaults},
-    }
+    json: dict[str, Any] = {"driver": node.driver}
+    if context or include_defaults:
+        json["context"] = context
+    if schema or include_defaults:
+        json["schema"] = schema
     if node.schema.dtype is not None:
         json["dtype"] = node.schema.dtype.name
     if node.transform is not None:
@@ -205,10 +205,8 @@ def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
     with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
         url = split_url(part)
         url.check()
-        name = url.authority + url.path
-        if name not in DTYPES:
-            raise SpecError(f"Unsupported data type: {quote(name)}")
-    return SpecNode("cast", Schema(dtype=name, rank=below.rank), bases=(below,))
+        dtype = dtype_json(url.authority + url.path)
+    return SpecNode("cast", Schema(dtype=dtype, rank=below.rank), bases=(below,))
 
 
 def _array(driver: str, path: str, store: KvNode) -> SpecNode:
@@ -412,14 +410,9 @@ CHANGES: Final[dict[str, Argument]] = {
     **{name: _set(bool, name) for name in ("unbind_context", "strip_context", "minimal_spec")},
     "context": _set(instance_of(Context), "context"),
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
-    **{
-        name: _set(recheck_argument, *names)
-        for name, *names in (
-            ("recheck_cached_metadata", "recheck_cached_metadata"),
-            ("recheck_cached_data", "recheck_cached_data"),
-            ("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
-        )
-    },
+    "recheck_cached_metadata": _set(recheck_argument, "recheck_cached_metadata"),
+    "recheck_cached_data": _set(recheck_argument, "recheck_cached_data"),
+    "recheck_cached": _set(recheck_argument, "recheck_cached_data", "recheck_cached_metadata"),
     **{name: Argument(row.convert, partial(_constrain, row)) for name, row in SCHEMA_ARGUMENTS.items()},
 }
 """The changes to a spec by keyword, in the order in which they are applied."""
