@@ -66,7 +66,10 @@ class CodecSpec(Pretty):
     __slots__ = ("_driver", "_value")
 
     def __init__(self, json: Any) -> None:
-        self._driver, self._value = parts_of(codec_from_json(plain(json)))
+        members = Members(plain(json))
+        self._driver, kind = members.take("driver", _driver)
+        self._value = kind.take(members)
+        members.end()
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The codec as JSON."""
@@ -88,14 +91,6 @@ def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     if driver is None or driver.codec_class is None:
         raise SpecError(f"{quote(name)} is not registered")
     return driver.name, driver.codec_class
-
-
-def codec_from_json(value: Any) -> CodecSpec:
-    members = Members(value)
-    driver, kind = members.take("driver", _driver)
-    codec = driver_codec(driver, kind.take(members))
-    members.end()
-    return codec
 
 
 def driver_codec(driver: str, value: DriverCodec) -> CodecSpec:

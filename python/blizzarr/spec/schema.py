@@ -14,9 +14,9 @@ from blizzarr.indexing.form import Form
 from blizzarr.json_members import as_integer, as_list, as_object, or_none
 from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, apply_json, instance_of, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, layout_from_json, merge_layout
-from blizzarr.spec.codec_spec import CodecSpec, codec_from_json, merged_codec
+from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, shown
 from blizzarr.spec.pretty import Pretty
@@ -357,7 +357,7 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     ),
     "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
     "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout, layout_from_json),
-    "codec": Argument(instance_of(CodecSpec), Schema._set_codec, codec_from_json),
+    "codec": Argument(instance_of(CodecSpec), Schema._set_codec, CodecSpec),
     # Both are converted to the data type of the schema.
     "fill_value": Argument(
         lambda value: partial(fill_from_user, value),
@@ -371,12 +371,6 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
 
 name_keywords(Schema.__init__, list(SCHEMA_ARGUMENTS))
 name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
-
-
-def schema_from_json(value: Any) -> Schema:
-    schema = Schema()
-    apply_json(schema, value, SCHEMA_ARGUMENTS)
-    return schema
 
 
 UNCONSTRAINED: Final = Schema()

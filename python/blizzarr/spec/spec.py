@@ -40,7 +40,6 @@ from blizzarr.spec.schema import (
     UNCONSTRAINED,
     Schema,
     is_unconstrained,
-    schema_from_json,
     schema_of_base,
     set_dtype,
     set_rank,
@@ -90,7 +89,7 @@ _ABOUT_ARRAYS: Final = frozenset(("schema", "dtype", "transform", "rank"))
 
 def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     """Take the constraints on the array that specs of all drivers may have."""
-    schema = members.take("schema", schema_from_json, UNCONSTRAINED).copy()
+    schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
     transform = members.take("transform", lambda value: IndexTransform(json=value), None)
     members.take("rank", lambda value: _check_rank(as_integer(0, MAX_RANK)(value), transform, schema), None)
