@@ -391,26 +391,21 @@ def _dim_shown(form: Form, dim: int) -> str:
     return (f'"{label}": ' if label else "") + str(form.interval(dim)).replace("*", "")
 
 
-def cast_driver(driver: Driver, dtype: DType) -> Driver:
-    """Return a driver that converts the elements to another data type.
+class CastDriver(AdaptedDriver):
+    """The elements of another driver, which are converted when they are read and written.
 
     Raise `SpecError` if neither reading nor writing can convert them.
     """
-    return driver if driver.dtype == dtype else CastDriver(driver, dtype, driver.readable, driver.writable)
-
-
-class CastDriver(AdaptedDriver):
-    """The elements of another driver, which are converted when they are read and written."""
 
     name = "cast"
 
-    def __init__(self, original: Driver, dtype: DType, readable: bool = True, writable: bool = True) -> None:
+    def __init__(self, original: Driver, dtype: DType) -> None:
         super().__init__(original)
         self.dtype = dtype
-        self.readable = readable and can_convert(original.dtype, dtype)
-        self.writable = writable and can_convert(dtype, original.dtype)
+        self.readable = original.readable and can_convert(original.dtype, dtype)
+        self.writable = original.writable and can_convert(dtype, original.dtype)
         if not self.readable and not self.writable:
-            arrow = "<->" if readable and writable else "->"
+            arrow = "<->" if original.readable and original.writable else "->"
             raise SpecError(f"Cannot convert {original.dtype.name} {arrow} {dtype.name}")
 
     @property

@@ -37,7 +37,7 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, write_now
+from blizzarr.tensorstore.conversion import CastDriver, as_source, copy_view, write_now
 from blizzarr.tensorstore.driver import DOCUMENTS, Driver, read_now, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.in_flight import begin_read, begin_write, read_later
 from blizzarr.transactions import Transaction, delaying
@@ -440,7 +440,8 @@ class TensorStore(Pretty, Indexed):
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
         """Return the view converted to another data type; see `blizzarr.tensorstore.cast`."""
-        return store_of(cast_driver(self._driver, as_dtype(dtype)), self._form)
+        driver, wanted = self._driver, as_dtype(dtype)
+        return store_of(driver if driver.dtype == wanted else CastDriver(driver, wanted), self._form)
 
     def with_transaction(self, transaction: Transaction | None) -> TensorStore:
         """Return the view with a transaction that gathers its writes.
