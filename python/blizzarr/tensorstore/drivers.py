@@ -18,7 +18,7 @@ from blizzarr.spec.schema import Schema, merge_schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements, Request
 from blizzarr.tensorstore.store import TensorStore, store_of
-from blizzarr.tensorstore.virtual_chunked import virtual_driver
+from blizzarr.tensorstore.virtual_chunked import VirtualDriver
 from blizzarr.views import IndexDomain
 
 __all__ = ["ChunkDriver", "Option", "StoredDriver", "as_bool", "as_integer", "as_text", "register_driver"]
@@ -96,7 +96,7 @@ class ChunkDriver(Driver):
         merge_schema(schema, Schema(**self.describe(**node.options)))
         reads = partial(_called, self.read_chunk, node)
         writes = None if type(self).write_chunk is ChunkDriver.write_chunk else partial(_called, self.write_chunk, node)
-        return store_of(virtual_driver((reads, writes), schema, node.resources, None, node))
+        return store_of(VirtualDriver((reads, writes), schema, node.resources, None, node))
 
 
 def _called(method: Callable[..., None], node: SpecNode, domain: IndexDomain, elements: Elements, _: object) -> None:

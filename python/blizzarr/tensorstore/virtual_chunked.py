@@ -20,13 +20,12 @@ from blizzarr.json_values import braces
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, chunk_constraints, grid_of, order_in, origin_in
-from blizzarr.spec.context import Context, Resource, resource_of
-from blizzarr.spec.dtype import DType, element_dtype
+from blizzarr.spec.context import Context, resource_of
+from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.kvstore_access import TimestampedStorageGeneration
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.opening import OPENERS
@@ -82,7 +81,12 @@ WriteFunction = Callable[[IndexDomain, Elements, VirtualChunkedWriteParameters],
 
 
 class VirtualDriver(Driver):
-    """A driver of chunks on a grid, each of which is made by a call."""
+    """A driver of chunks on a grid, each of which is made by a call.
+
+    - `functions`: what reads and what writes a chunk.
+    - `schema`: the constraints on the array, whose layout is completed.
+    - `node`: the spec of the driver that has these functions, if that is another one.
+    """
 
     name = "virtual_chunked"
     resolves = False
@@ -90,25 +94,33 @@ class VirtualDriver(Driver):
     def __init__(
         self,
         functions: tuple[ReadFunction | None, WriteFunction | None],
-        domain: IndexDomain,
-        dtype: DType,
-        layout: ChunkLayout,
-        units: tuple[Unit | None, ...],
-        resources: dict[str, Resource],
-        loop: asyncio.AbstractEventLoop | None,
+        schema: Schema,
+        resources: dict[str, Any],
+        loop: Any,
         node: SpecNode | None = None,
     ) -> None:
+        if schema.rank is None:
+            raise SpecError("rank must be specified")
+        if schema.dtype is None:
+            raise SpecError("dtype must be specified")
+        if schema.fill_value is not None:
+            raise SpecError("fill_value not supported")
+        if schema.codec is not None:
+            raise SpecError("codec not supported")
         if node is not None:
             self.name = node.driver
         self._node = node
         self._reader, self._writer = functions
+        given = schema.domain or IndexDomain(schema.rank)
+        # There is nothing stored from which implicit bounds would be found.
+        domain = IndexDomain(labels=given.labels, inclusive_min=given.inclusive_min, exclusive_max=given.exclusive_max)
         self._domain = domain
-        self._layout = layout
-        self._units = units
+        self._layout = layout = _layout(schema.chunk_layout, domain)
+        self._units = schema.dimension_units or (None,) * domain.rank
         self._resources = resources
         self._loop = loop
         self._identity = object()  # which copies share
-        self.dtype = dtype
+        self.dtype = schema.dtype
         self.readable = self._reader is not None
         self.writable = self._writer is not None
         self.chunk_shape: tuple[int, ...] = tuple(size or 1 for size in layout.read_chunk.shape or ())
@@ -354,36 +366,11 @@ def virtual_chunked(
     apply_arguments(virtual_chunked, schema, SCHEMA_ARGUMENTS, constraints)
     here = context or Context()
     resources = {name: resource_of(here, name) for name in ("data_copy_concurrency", "cache_pool")}
-    driver = virtual_driver((read_function, write_function), schema, resources, loop or running_loop())
+    driver = VirtualDriver((read_function, write_function), schema, resources, loop or running_loop())
     return store_of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 name_keywords(virtual_chunked, [name for name in SCHEMA_ARGUMENTS if name not in ("codec", "fill_value")])
-
-
-def virtual_driver(
-    functions: tuple[ReadFunction | None, WriteFunction | None],
-    schema: Schema,
-    resources: dict[str, Any],
-    loop: Any,
-    node: SpecNode | None = None,
-) -> VirtualDriver:
-    """Return the driver of functions that make chunks; `node` is the spec of the driver that has these functions."""
-    rank = schema.rank
-    if rank is None:
-        raise SpecError("rank must be specified")
-    if schema.dtype is None:
-        raise SpecError("dtype must be specified")
-    if schema.fill_value is not None:
-        raise SpecError("fill_value not supported")
-    if schema.codec is not None:
-        raise SpecError("codec not supported")
-    given = schema.domain or IndexDomain(rank)
-    # There is nothing stored from which implicit bounds would be found.
-    domain = IndexDomain(labels=given.labels, inclusive_min=given.inclusive_min, exclusive_max=given.exclusive_max)
-    layout = _layout(schema.chunk_layout, domain)
-    units = schema.dimension_units or (None,) * rank
-    return VirtualDriver(functions, domain, schema.dtype, layout, units, resources, loop, node)
 
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
@@ -404,5 +391,5 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
 
 
 OPENERS["virtual_chunked"] = lambda node, request: store_of(
-    virtual_driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
+    VirtualDriver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
 )
