@@ -189,7 +189,7 @@ class StoredArray(Array):
 
     def overtake(self, meta: ArrayMeta | None) -> None:
         """Take metadata that others have read, if the array still has the same chunks."""
-        if meta is not None and meta is not self._metadata and not self.assumed and same_chunks(meta, self._metadata):
+        if meta is not None and meta is not self._metadata and same_chunks(meta, self._metadata):
             self._adopt(meta)
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:

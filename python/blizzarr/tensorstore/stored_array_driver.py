@@ -159,22 +159,21 @@ class StoredArrayDriver(KvStoreDriver):
 
     def _look(self) -> None:
         """Take notice of metadata that this process has read or changed since."""
-        array = self._array
-        if self._looked < array.since and not array.assumed:
+        array, outside = self._array, self._outside.known
+        if array.assumed:
+            return
+        own = array.known.recent()
+        if self._looked < array.since:
             self._looked = time.time()
             array.refresh()
+        elif own is None and not outside.is_outdated:
+            # In a transaction where nobody has read the metadata: as without one.
+            array.overtake(outside.recent())
+        elif own is None or outside.later_than(array.known):
+            # Others have changed what the transaction may have changed, too.
+            array.refresh()
         else:
-            outside = self._outside.known
-            if outside.is_outdated and array.known.recent() is None and not array.assumed:
-                array.refresh()
-            elif not outside.later_than(array.known):
-                array.overtake(array.known.recent())
-            elif array.known.recent() is None:
-                # In a transaction where nobody has read the metadata: as without one.
-                array.overtake(outside.recent())
-            elif not array.assumed:
-                # Others have changed what the transaction may have changed, too.
-                array.refresh()
+            array.overtake(own)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Any:
         lowered = lower_form(form, self._shape)
