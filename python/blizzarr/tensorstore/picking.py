@@ -65,19 +65,14 @@ def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.
             dims.append(dim)
         else:
             return None
-    rank = len(shape)
-    if len(dims) != rank:
-        # Dimensions that no axis has: of one index, or repeated.
-        added = [dim for dim in range(rank) if dim not in dims]
-        if any(shape[dim] != 1 for dim in added):
-            return None
-        dims += added
-        index += [np.newaxis] * len(added)
-        result: npt.NDArray[Any] = array[tuple(index)]
-    else:
-        # The ellipsis keeps an array of one element an array.
-        result = array[(*index, ...)]
-    return result if dims == sorted(dims) else result.transpose([dims.index(dim) for dim in range(rank)])
+    # Dimensions that no axis has: of one index, or repeated.
+    added = [dim for dim in range(len(shape)) if dim not in dims]
+    if any(shape[dim] != 1 for dim in added):
+        return None
+    dims += added
+    # The ellipsis keeps an array of one element an array.
+    result: npt.NDArray[Any] = array[(*index, *[np.newaxis] * len(added), ...)]
+    return result if dims == sorted(dims) else result.transpose([dims.index(dim) for dim in range(len(shape))])
 
 
 def _along_each(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:

@@ -48,11 +48,8 @@ def staged_in(transaction: Transaction, store: Store, array: StoredArray, by_byt
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
     if part := format_of(array.metadata).part:
         name += f"/{part}"
-
-    def make() -> Staged:
-        return Staged(changes, store, array, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
-
-    result = changes.elements(name, make)
+    repeatable = transaction.repeatable_read
+    result = changes.elements(name, lambda: Staged(changes, store, array, by_bytes=by_bytes, repeatable=repeatable))
     assert isinstance(result, Staged), "what was made"
     result.adopt(array.metadata).check()
     return result
