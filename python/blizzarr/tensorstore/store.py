@@ -43,7 +43,6 @@ from blizzarr.tensorstore.in_flight import begin_read, begin_write, read_later
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.transform import index
 
 T = TypeVar("T")
 
@@ -234,12 +233,6 @@ class TensorStore(Pretty, Indexed):
         """The store that this one was made from, if it was made from exactly one other store."""
         base = self._driver.base(self._form)
         return None if base is None else store_of(*base)
-
-    def __getitem__(self, key: Any) -> TensorStore:
-        """Return a view; see `blizzarr.views.transform.Indexed`."""
-        view = object.__new__(TensorStore)
-        view._driver, view._form = self._driver, index(self._form, key)
-        return view
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
