@@ -322,6 +322,13 @@ def set_rank(schema: Schema, rank: int, named: str = "rank") -> None:
     schema._rank = rank
 
 
+def refuse_encoding(schema: Schema, whose: str = "") -> None:
+    """Raise if a schema has a codec or a fill value, for elements that have neither."""
+    for name in ("fill_value", "codec"):
+        if getattr(schema, name) is not None:
+            raise SpecError(f"{name} not supported{whose}")
+
+
 def set_dtype(schema: Schema, dtype: DType) -> None:
     if schema._dtype is not None and schema._dtype != dtype:
         raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({schema._dtype.name})")

@@ -41,6 +41,7 @@ from blizzarr.spec.kvstore_json import url_part
 from blizzarr.spec.metadata.interface import MetadataConstraints, one_chunk_shape
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
+from blizzarr.spec.schema import refuse_encoding
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores.requests import each
@@ -301,9 +302,7 @@ def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> b
 def _open_array(node: SpecNode, request: Request) -> TensorStore:
     dtype = node.schema.dtype
     assert dtype is not None, "checked when the spec was made"
-    for name in ("fill_value", "codec"):
-        if getattr(node.schema, name) is not None:
-            raise SpecError(f"{name} not supported")
+    refuse_encoding(node.schema)
     domain, shape = node.schema.domain, node.options["array"].shape
     if domain is not None and (any(domain.inclusive_min) or domain.shape != shape):
         raise SpecError(f"Mismatch between domain in schema {domain} and array {domain_of(Form.of_shape(shape))}")

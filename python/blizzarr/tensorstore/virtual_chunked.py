@@ -24,7 +24,7 @@ from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.kvstore_access import TimestampedStorageGeneration
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, schema_of
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, refuse_encoding, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
@@ -103,10 +103,7 @@ class VirtualDriver(Driver):
             raise SpecError("rank must be specified")
         if schema.dtype is None:
             raise SpecError("dtype must be specified")
-        if schema.fill_value is not None:
-            raise SpecError("fill_value not supported")
-        if schema.codec is not None:
-            raise SpecError("codec not supported")
+        refuse_encoding(schema)
         if node is not None:
             self.name = node.driver
         self._node = node

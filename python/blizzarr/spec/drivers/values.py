@@ -20,7 +20,7 @@ from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 from blizzarr.spec.kvstore_json import encoded
 from blizzarr.spec.open_mode import OpenMode, recheck_from_json
-from blizzarr.spec.schema import Schema, set_dtype, set_rank
+from blizzarr.spec.schema import refuse_encoding, set_dtype, set_rank
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
@@ -177,7 +177,7 @@ class JsonSpec(Driver):
         schema = node.schema.copy()
         set_dtype(schema, _JSON)
         set_rank(schema, 0)
-        _check(schema)
+        refuse_encoding(schema, " by json driver")
         kvstore = kvstore_members(members)
         # A value is created by writing it.
         options = {"mode": OpenMode(open=True), **members.take_all(_OPTIONS)}
@@ -192,7 +192,7 @@ class JsonSpec(Driver):
             options["recheck_cached_data"] = change.recheck_cached_data
         schema = change.schema.copy()
         set_dtype(schema, _JSON)
-        _check(schema)
+        refuse_encoding(schema, " by json driver")
         # The only constraints are properties that every JSON value has.
         return node.altered(options=options, kvstore=changed_kvstore(node, change))
 
@@ -201,12 +201,6 @@ class JsonSpec(Driver):
 
     def url(self, node: SpecNode) -> str:
         return f"{url_of_kvstore(node)}|json:{encoded(node.options['json_pointer'])}"
-
-
-def _check(schema: Schema) -> None:
-    for name in ("codec", "fill_value"):
-        if getattr(schema, name) is not None:
-            raise SpecError(f"{name} not supported by json driver")
 
 
 JSON: Final = JsonSpec()
