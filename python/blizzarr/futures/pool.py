@@ -228,12 +228,11 @@ class Pace:
 
     def submit(self, work: Callable[[], T], kind: type[Future[T]] = Future) -> Future[T]:
         """Return the future of work of this kind: done, or left to another thread where it is slow."""
-        timed = partial(self.timed, work)
         if self.seconds >= QUICK:
-            return submit(timed, kind=kind)
+            return submit(partial(self.timed, work), kind=kind)
         future = pending(None, kind)
         try:
-            finish(future, timed())
+            finish(future, self.timed(work))
         except Exception as error:
             fail(future, error)
         return future
