@@ -150,8 +150,8 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
                 where = f" at index {index}" if once.size > 1 else ""
-                is_text = refusal[0] == "str" and is_missing(element)
-                advice = "; texts in Zarr cannot be missing: write '' in their place" if is_text else ""
+                lacks_text = refusal[0] == "str" and is_missing(element)
+                advice = "; texts in Zarr cannot be missing: write '' in their place" if lacks_text else ""
                 raise TypeError(f"expected {refusal[0]}{where}, found {refusal[1]}{advice}") from error
         raise
     return np.broadcast_to(tokens.reshape(once.shape), source.shape)

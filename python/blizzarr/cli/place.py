@@ -205,10 +205,14 @@ def open_node(place: Place, mode: Mode = "r") -> Array | Group:
 
 def open_array(place: Place) -> Array:
     """Open the array at a place; for a group, raise `NodeTypeError` with its members."""
+    return array_in(open_node(place), place)
+
+
+def array_in(node: Array | Group, place: Place) -> Array:
+    """Return the node at a place, which should be an array; for a group, raise `NodeTypeError` with its members."""
     from blizzarr.array import Array
     from blizzarr.errors import NodeTypeError
 
-    node = open_node(place)
     if isinstance(node, Array):
         return node
     names = list(node)

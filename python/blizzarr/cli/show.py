@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, open_array, open_node
+from blizzarr.cli.place import ArrayArgument, Place, SelectionArgument, array_in, open_node
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -66,7 +66,7 @@ def run(
     from blizzarr.display.sizes import shape_text
 
     level = None if isinstance(node, Array) else level_of(node, size)
-    array = open_array(place) if level is None else level
+    array = array_in(node, place) if level is None else level
     below = "" if level is None else f"/{level.path.removeprefix(node.path).strip('/')}"
     unit = array.attrs.get("units")
     selected = "" if place.selection is None else f"[{place.selection}]"

@@ -107,7 +107,9 @@ def format_text(name: str) -> str:
     >>> format_text("v2"), format_text("n5"), format_text("precomputed")
     ('Zarr v2', 'N5', 'precomputed')
     """
-    return f"Zarr {name}" if name[:1] == "v" and name[1:2].isdigit() else name.upper() if name == "n5" else name
+    if name == "n5":
+        return "N5"
+    return f"Zarr {name}" if name[:1] == "v" and name[1:2].isdigit() else name
 
 
 def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> dict[str, Any]:

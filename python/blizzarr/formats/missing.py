@@ -63,16 +63,15 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
     if not names:
         return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
-    below = [
-        name.rstrip("/") for name in names[:_SHOWN] if name.endswith("/") and _is_node(store, prefix + name, detect)
-    ]
-    advice = f"; add the name of what is to be opened to the path, like {below[0]!r}" if below else ""
+    folders = (name.rstrip("/") for name in names[:_SHOWN] if name.endswith("/"))
+    node = next((name for name in folders if _is_node(store, prefix + name, detect)), None)
+    advice = "" if node is None else f"; add the name of what is to be opened to the path, like {node!r}"
     return f"found {', '.join(names[:_SHOWN])}{more}{advice}"
 
 
 def _is_node(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> bool:
     try:
-        return detect(store, path.rstrip("/")) is not None
+        return detect(store, path) is not None
     except BlizzarrError:
         return False
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _READING: Final = Pace()
 _CHANGING: Final = Pace()
-"""How long files of this machine take."""
+"""Running estimates of how long a file on this machine takes to be read, and to be written."""
 
 
 class KvPath(Pretty):

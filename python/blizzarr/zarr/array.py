@@ -261,7 +261,7 @@ class Array(Node):
         if into is None and out is not None:
             raise TypeError(f"expected a NumPy array, or an NDBuffer, as out=, found {type(out).__name__}")
         # Elements that are to be converted are read first.
-        dtype = self.dtype if self._is_text else self.engine.dtype
+        dtype = self.dtype
         is_same = into is not None and fields is None and into.dtype == dtype
         try:
             if way == "numpy_style" and not self._is_text:

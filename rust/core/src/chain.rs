@@ -249,16 +249,14 @@ pub fn decode_exact(codecs: &[Box<dyn BytesToBytes>], encoded: &[u8], dst: &mut 
         [] => Err(wrong_length(dst.len(), encoded.len())),
         [only] => only.decode_exact(encoded, dst),
         [first, rest @ ..] if first.decodes_to_itself() => decode_exact(rest, encoded, dst),
-        [first, rest @ ..] => {
-            if let (Some(sum), before) = (rest[rest.len() - 1].checksum(), &codecs[..rest.len()]) {
-                return decode_exact(before, sum.verify(encoded)?, dst);
-            }
-            crate::scratch::with_vec(|outer| {
+        [first, rest @ ..] => match rest.last().and_then(|last| last.checksum()) {
+            Some(sum) => decode_exact(&codecs[..rest.len()], sum.verify(encoded)?, dst),
+            None => crate::scratch::with_vec(|outer| {
                 // Of a part of a chunk, fewer elements than its last stored bytes have room for may be wanted.
                 decode_tail(rest, encoded, first.max_encoded_len(dst.len()), outer)?;
                 first.decode_exact(outer, dst)
-            })
-        }
+            }),
+        },
     }
 }
 

@@ -14,7 +14,8 @@ use crate::region::Region;
 use crate::scratch;
 use crate::store::Reader;
 
-/// Decodes into a slice what begins at an offset among so many packed bytes; `false` where all of the cell is better decoded.
+/// Fills a slice with packed bytes from an offset on, of as many as the cell has, which is given first; `false` where all of
+/// the cell is better decoded.
 type DecodePart<'a> = dyn FnMut(usize, usize, &mut [u8]) -> Result<bool> + 'a;
 
 /// Reading less of a shorter value saves less than asking for it costs.
@@ -62,7 +63,7 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Has the packing codec decode what it packs `packed` bytes of, from an offset on, and puts the elements in their places.
+    /// Has `decode` unpack the stored bytes of the span, undoes the codecs before, and puts the elements in their places.
     fn with(&self, region: &Region, target: &Target<'_>, decode: &mut DecodePart<'_>) -> Result<bool> {
         let (chain, packed) = (self.chain, self.unit.stored(&(0..self.chain.length)).end);
         let Range { start, end } = self.unit.stored(&self.span);

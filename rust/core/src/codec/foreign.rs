@@ -50,7 +50,7 @@ pub struct Element {
 }
 
 impl Foreign {
-    /// Of a codec that may be given any part of what it makes, `element` is known.
+    /// `element` is given for a codec that decodes any part of what it makes.
     pub fn new(name: &str, codec: Box<dyn ForeignCodec>, element: Option<Element>) -> Self {
         Foreign { name: interned(name), codec, element }
     }
